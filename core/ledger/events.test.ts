@@ -3,6 +3,7 @@ import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
 import { microUsd, newRequestId, nowMs, shiftClock } from '../kernel/index.ts';
 import {
+  countLowBooks,
   credit,
   expireLots,
   readBalance,
@@ -228,4 +229,21 @@ test('one run of the expiry takes all lots that have ended, however many there a
   }
   expect(await expireLots(db, 3)).toBeGreaterThanOrEqual(14);
   for (const book of books) expect((await readBalance(db, book)).available_micro_usd).toBe(0);
+});
+
+test('live books below their mark are counted, those without a mark and those above it are not', async () => {
+  const before = await countLowBooks(db);
+  const [low, high, unmarked] = [
+    await makeBook(db, { amount: 100 }),
+    await makeBook(db, { amount: 100 }),
+    await makeBook(db, { amount: 0 }),
+  ];
+  for (const book_id of [low, high, unmarked])
+    await setLowMark(db, { book_id, low_mark_micro_usd: book_id === unmarked ? null : microUsd(100) });
+  expect(await countLowBooks(db)).toBe(before);
+  await ledger.hold(holdOf(subjectOf(low), 60));
+  // What is held is still there.
+  expect(await countLowBooks(db)).toBe(before);
+  await setLowMark(db, { book_id: low, low_mark_micro_usd: microUsd(101) });
+  expect(await countLowBooks(db)).toBe(before + 1);
 });

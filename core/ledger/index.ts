@@ -14,6 +14,7 @@ export { openNullLedger } from './null-ledger.ts';
 export { writeEvent } from './outbox-store.ts';
 export {
   type BudgetWindow,
+  countLowBooks,
   type Entry,
   type Metered,
   meteredUsage,

@@ -71,6 +71,16 @@ export async function readBalance(db: Db, book_id: number): Promise<Balance> {
   return rows[0];
 }
 
+/** How many live books are below the mark where `credits.low` fires. */
+export async function countLowBooks(db: Db): Promise<number> {
+  const { rows } = await db.query<{ low: number }>({
+    name: 'ledger.count_low_books',
+    text: `select count(*)::int as low from ledger.book
+            where environment = 1 and available + held < low_mark`,
+  });
+  return rows[0]!.low;
+}
+
 interface Lot {
   readonly id: Id<'lot'>;
   readonly kind: 'paid' | 'granted';

@@ -1,9 +1,10 @@
 // Connections to Redis in each of its forms, with the scripts of the limits.
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { within } from '../kernel/index.ts';
+import { monotonicMs, Spread, within } from '../kernel/index.ts';
 import { type RedisAddress, redisAddress } from './address.ts';
 import { inTime, type Scripts } from './exchange.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
+import type { RedisFigures } from './types.ts';
 
 const CONNECT_MS = 2_000;
 /** Until a program starts without Redis. */
@@ -11,11 +12,10 @@ const OPEN_MS = 3_000;
 const RETRY_MS_MAX = 1_000;
 
 /** What the limits use of a connection; a cluster has it too. */
-export type Connection = Pick<
+type Connection = Pick<
   Redis,
   'disconnect' | 'exists' | 'expire' | 'hgetall' | 'hincrby' | 'on' | 'status' | 'zrem'
-> &
-  Scripts;
+>;
 
 const retryStrategy = (tries: number) => Math.min(100 * tries, RETRY_MS_MAX);
 // A replica that was the master: the connection goes, and the next one asks who is.
@@ -77,6 +77,8 @@ export interface Link {
   readonly redis: Connection;
   /** Opens it, and goes on trying when that fails. @throws Error when it is not open in time. */
   open(): Promise<void>;
+  readonly scripts: Scripts;
+  readonly figures: RedisFigures;
   /** What the last fault of a connection said; null after none. */
   fault(): string | null;
   /** Resolves when all that the limits' keys may be on answers. @throws Error when one does not, in time. */
@@ -110,6 +112,37 @@ function defineScripts(redis: Redis | Cluster): void {
   redis.defineCommand('svcRenew', { numberOfKeys: 2, lua: RENEW });
 }
 
+/** The scripts of `redis`, and what each took. */
+function measured(redis: Scripts): { readonly scripts: Scripts; readonly figures: RedisFigures } {
+  const durations = new Map<string, Spread>();
+  const failures = new Map<string, number>();
+  const timed = <K extends keyof Scripts>(script: K, name: string): Scripts[K] => {
+    const spread = new Spread();
+    durations.set(name, spread);
+    failures.set(name, 0);
+    const ask = async (...args: (string | number)[]) => {
+      const began_ms = monotonicMs();
+      try {
+        return await redis[script](...args);
+      } catch (error) {
+        failures.set(name, (failures.get(name) as number) + 1);
+        throw error;
+      } finally {
+        spread.observe((monotonicMs() - began_ms) / 1_000);
+      }
+    };
+    return ask as Scripts[K];
+  };
+  const scripts: Scripts = {
+    svcEnter: timed('svcEnter', 'enter'),
+    svcSpend: timed('svcSpend', 'spend'),
+    svcLook: timed('svcLook', 'look'),
+    svcBeat: timed('svcBeat', 'beat'),
+    svcRenew: timed('svcRenew', 'renew'),
+  };
+  return { scripts, figures: { durations, failures } };
+}
+
 /** Prepares a connection to `url`. @throws Error when `url` has none of the forms. */
 export function linkTo(url: string): Link {
   const address = redisAddress(url);
@@ -128,6 +161,7 @@ export function linkTo(url: string): Link {
   defineScripts(opened);
   return {
     redis: opened as unknown as Connection,
+    ...measured(opened as unknown as Scripts),
     open: () => within(OPEN_MS, opened.connect(), 'Redis'),
     fault: () => fault,
     async askAll() {

@@ -131,3 +131,20 @@ test('the places of a killed process are free again after its lease', again, asy
     .poll(() => enterAll(store, subject, 1), { timeout: LEASE_MS + 5_000, interval: 100 })
     .toHaveLength(1);
 });
+
+test('how long Redis took for each decision is counted, and how often it gave none', again, async () => {
+  const redis = await startRedis();
+  atFileEnd(() => redis.stop());
+  const store = await open(redis.url);
+  await expect.poll(() => store.mode).toBe('exact');
+  const { durations, failures } = store.redis_figures as NonNullable<LimitStore['redis_figures']>;
+  const entered = () => durations.get('enter')?.counts.reduce((sum, count) => sum + count, 0);
+  await enterAll(store, subjectOf({ rpm: 100 }), 5);
+  expect([entered(), failures.get('enter')]).toEqual([5, 0]);
+  expect(durations.get('enter')?.sum).toBeGreaterThan(0);
+  redis.pause();
+  const waiting = enterAll(store, subjectOf({ rpm: 100 }), 1);
+  await redis.kill();
+  expect(await waiting).toHaveLength(1);
+  await expect.poll(() => failures.get('enter')).toBe(1);
+});

@@ -2,8 +2,17 @@
 // every limit (limit ÷ processes last seen) in its own memory, so that limits stay bounded and calls are still
 // admitted.
 import { type Log, newUlid, nowMs } from '../kernel/index.ts';
-import { type Connection, faultOf, type Link, linkTo } from './connect.ts';
-import { gaugesOf, inTime, type Keys, keysOf, limitArgs, refusalOf, rejectedKey } from './exchange.ts';
+import { faultOf, type Link, linkTo } from './connect.ts';
+import {
+  gaugesOf,
+  inTime,
+  type Keys,
+  keysOf,
+  limitArgs,
+  refusalOf,
+  rejectedKey,
+  type Scripts,
+} from './exchange.ts';
 import { type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
 import { SharedSlot } from './shared-slot.ts';
@@ -16,6 +25,7 @@ import {
   type LimitStore,
   type LimitSubject,
   type LimitView,
+  type RedisFigures,
   type Rejections,
 } from './types.ts';
 
@@ -42,7 +52,7 @@ interface RedisLimitsOptions {
 
 class RedisLimits implements LimitStore {
   readonly #link: Link;
-  readonly #redis: Connection;
+  readonly #redis: Link['redis'];
   readonly #log: Log;
   readonly #lease_ms: number;
   readonly #process = newUlid();
@@ -80,12 +90,16 @@ class RedisLimits implements LimitStore {
     return this.#processes;
   }
 
+  get redis_figures(): RedisFigures {
+    return this.#link.figures;
+  }
+
   get lost(): boolean {
     return this.#lost;
   }
 
-  get redis(): Connection {
-    return this.#redis;
+  get scripts(): Scripts {
+    return this.#link.scripts;
   }
 
   /** @throws Error when the address is of another form than what it leads to. */
@@ -105,7 +119,7 @@ class RedisLimits implements LimitStore {
     const keys = keysOf(subject);
     const { key_rates, plan_rates } = subject;
     const answer = await inTime(
-      this.#redis.svcLook(
+      this.#link.scripts.svcLook(
         ...keys.requests,
         ...keys.tokens,
         keys.running[0],
@@ -175,7 +189,7 @@ class RedisLimits implements LimitStore {
     let answer: [string, string, string, string, string];
     try {
       answer = await inTime(
-        this.#redis.svcEnter(
+        this.#link.scripts.svcEnter(
           ...keys.requests,
           ...keys.tokens,
           ...keys.running,
@@ -244,7 +258,10 @@ class RedisLimits implements LimitStore {
     }
     try {
       if (this.#lost) await this.#ask();
-      this.#processes = Math.max(1, await inTime(this.#redis.svcBeat(PROCESSES, this.#process, PROCESS_MS)));
+      this.#processes = Math.max(
+        1,
+        await inTime(this.#link.scripts.svcBeat(PROCESSES, this.#process, PROCESS_MS)),
+      );
     } catch (error) {
       const reason = faultOf(error);
       if (this.#lost) this.#report(reason);
@@ -291,7 +308,7 @@ class RedisLimits implements LimitStore {
     }
     const sent = [...groups.values()].map(async ({ keys, ids }) => {
       try {
-        await inTime(this.#redis.svcRenew(...keys.running, this.#lease_ms, ...ids));
+        await inTime(this.#link.scripts.svcRenew(...keys.running, this.#lease_ms, ...ids));
         return true;
       } catch (error) {
         this.failed(error, keys);

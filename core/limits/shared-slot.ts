@@ -1,12 +1,11 @@
 // The place of one call whose limits are kept in Redis, and in its process while Redis is lost.
 import { requestsOf } from './bucket.ts';
-import type { Connection } from './connect.ts';
-import { gaugesOf, inTime, type Keys, limitArgs, refusalOf } from './exchange.ts';
+import { gaugesOf, inTime, type Keys, limitArgs, refusalOf, type Scripts } from './exchange.ts';
 import type { Gauges, LimitName, LimitRefusal, LimitSlot, LimitSubject } from './types.ts';
 
 /** The store as a slot sees it. */
 interface SharedStore {
-  readonly redis: Connection;
+  readonly scripts: Scripts;
   readonly lost: boolean;
   /** A command for `keys` failed. */
   failed(error: unknown, keys: Keys): void;
@@ -116,6 +115,6 @@ export class SharedSlot implements LimitSlot {
     const limit = kind === 'requests' ? 'rpm' : 'tpm';
     const { key_rates, plan_rates } = this.#subject;
     const limits = limitArgs([key_rates[limit], plan_rates[limit]]);
-    return inTime(this.#store.redis.svcSpend(...this.keys[kind], ...limits, units, whatever ? 1 : 0));
+    return inTime(this.#store.scripts.svcSpend(...this.keys[kind], ...limits, units, whatever ? 1 : 0));
   }
 }

@@ -1,5 +1,6 @@
 // The decisions of a limit store. Two of them keep the same contract (`contract.test.ts`): one in the memory of a
 // single process, one in Redis for many.
+import type { Spread } from '../kernel/index.ts';
 
 /** Limits of a key or a plan; null is no limit of its own. */
 export interface Rates {
@@ -81,7 +82,15 @@ export interface LimitStore {
   readonly mode: 'exact' | 'local_share';
   /** Processes that share the limits, as last heard. */
   readonly processes: number;
+  /** What asking Redis took in this process; absent where there is none. */
+  readonly redis_figures?: RedisFigures;
   close(): Promise<void>;
+}
+
+/** By script. An answer that came too late for its caller counts with the time that it took. */
+export interface RedisFigures {
+  readonly durations: ReadonlyMap<string, Spread>;
+  readonly failures: ReadonlyMap<string, number>;
 }
 
 /** What is left of the key's own limits or, where it has none, of its plan's. */

@@ -52,6 +52,11 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
     gauge('svc_ledger_orders_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
       seconds(jobs.orders?.oldest_ms),
     ),
+    gauge(
+      'svc_books_low',
+      'Live books whose balance is below the mark of credits.low; only where jobs run.',
+      () => jobs.low_books,
+    ),
     counter('svc_webhook_attempts_total', 'Attempts to deliver webhooks by outcome.', () =>
       byLabel('outcome', jobs.deliverer.outcomes),
     ),

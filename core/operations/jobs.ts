@@ -8,6 +8,7 @@ import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '
 import { findSubjectOwner } from '../keys/index.ts';
 import {
   applyDueTasks,
+  countLowBooks,
   expireLots,
   makeMeterPartitions,
   purgeClaims,
@@ -58,13 +59,14 @@ export interface Jobs extends Leader {
   readonly backlog: Waiting | null;
   /** Orders to ledgers that were not carried out yet, likewise. */
   readonly orders: Waiting | null;
+  /** Live books below the mark of `credits.low`, likewise. */
+  readonly low_books: number | null;
 }
 
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
   const { pool, direct_url, log, root_key, egress, mailer } = parts;
-  let backlog: Jobs['backlog'] = null;
-  let orders: Jobs['orders'] = null;
+  const seen: Seen = { backlog: null, orders: null, low_books: null };
   const deliverer = createDeliverer({
     ...{ store: pool, egress, root_key, log, mailer },
     mayTake: () => leader.leading,
@@ -85,22 +87,7 @@ export function startJobs(parts: JobParts): Jobs {
         },
       },
       { name: 'deliver_webhooks', every_ms: SECOND, run: () => deliverer.pump() },
-      {
-        name: 'measure_outbox',
-        every_ms: 5 * SECOND,
-        async run() {
-          backlog = waitingOf(await readBacklog(pool));
-          return 0;
-        },
-      },
-      {
-        name: 'measure_orders',
-        every_ms: 5 * SECOND,
-        async run() {
-          orders = waitingOf(await readTaskBacklog(pool));
-          return 0;
-        },
-      },
+      ...measureJobs(pool, seen),
     ],
   });
   return {
@@ -110,16 +97,44 @@ export function startJobs(parts: JobParts): Jobs {
     counts: leader.counts,
     deliverer,
     get backlog() {
-      return leader.leading ? backlog : null;
+      return leader.leading ? seen.backlog : null;
     },
     get orders() {
-      return leader.leading ? orders : null;
+      return leader.leading ? seen.orders : null;
+    },
+    get low_books() {
+      return leader.leading ? seen.low_books : null;
     },
     async stop() {
       await leader.stop();
       await deliverer.stop();
     },
   };
+}
+
+/** What the leader measured last. */
+type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books']: Jobs[K] };
+
+/** Look at what waits and who is short of money, for the metrics, and write it to `seen`. */
+function measureJobs(pool: Pool, seen: Seen): Job[] {
+  const measure = (name: string, every_ms: number, look: () => Promise<void>): Job => ({
+    ...{ name, every_ms },
+    async run() {
+      await look();
+      return 0;
+    },
+  });
+  return [
+    measure('measure_outbox', 5 * SECOND, async () => {
+      seen.backlog = waitingOf(await readBacklog(pool));
+    }),
+    measure('measure_orders', 5 * SECOND, async () => {
+      seen.orders = waitingOf(await readTaskBacklog(pool));
+    }),
+    measure('measure_balances', 60 * SECOND, async () => {
+      seen.low_books = await eachShard(pool.shards, countLowBooks);
+    }),
+  ];
 }
 
 function waitingOf({ waiting, oldest_at }: { waiting: number; oldest_at: Date | null }): Waiting {

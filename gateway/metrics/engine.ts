@@ -32,6 +32,13 @@ export function watchEngine(base: Base, parts: Parts): void {
     'Seconds from the end of a call to the commit of its settle, by shard.',
     () => [...parts.ledgers.figures].map(([shard, { settle_delays }]) => [{ shard }, settle_delays]),
   );
+  registerSpreads(
+    metrics.registry,
+    'svc_redis_script_duration_seconds',
+    'Seconds until Redis answered a script of the limits, or failed.',
+    () =>
+      [...(base.rate.limits.redis_figures?.durations ?? [])].map(([script, spread]) => [{ script }, spread]),
+  );
 }
 
 function ofCalls({ services, rate: { limits } }: Base, { calls, payloads }: Parts): Figure[] {
@@ -42,6 +49,11 @@ function ofCalls({ services, rate: { limits } }: Base, { calls, payloads }: Part
       'limits_local_share',
       '1 while Redis is lost and each process keeps to its share of a limit.',
       () => (limits.mode === 'exact' ? 0 : 1),
+    ),
+    counter(
+      'redis_script_failures',
+      'Scripts of the limits that Redis did not answer, or with an error.',
+      () => byLabel('script', limits.redis_figures?.failures ?? []),
     ),
     gauge('limit_processes', 'Processes that share the limits.', () => limits.processes),
     counter(
