@@ -26,7 +26,7 @@ up:
 	@$(install) run && $(compiled) exec $(node) cli/up/main.ts
 
 test:
-	@$(install) all && $(if $(SHARDS),export TEST_SHARDS=$(SHARDS) &&) exec $(node) test/run.ts $(if $(ONLY),--only '$(ONLY)')
+	@$(install) all && $(if $(SHARDS),export TEST_SHARDS=$(SHARDS) &&) $(if $(POOLER),export TEST_POOLER=$(POOLER) &&) exec $(node) test/run.ts $(if $(ONLY),--only '$(ONLY)')
 
 check:
 	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && $(node) console/build.ts --documents && \

@@ -2,18 +2,28 @@
 // database that holds nothing else. With TEST_SHARDS=3 (`make test SHARDS=3`) every database of a test has them, the
 // organizations of a file are spread over them, and gateways know all three.
 import { relative } from 'node:path';
-import { migrateLedger, type ShardAddress, withLedgerSchema } from '@svc/core/db/index.ts';
+import { databaseAddresses, migrateLedger, type ShardAddress, withLedgerSchema } from '@svc/core/db/index.ts';
 import { expect } from 'vitest';
+import { startPooler } from '../sim/pooler.ts';
 import { root } from '../suite/parts.ts';
 import { furtherLedgers, ledgersOf, sharded, usualLedgers, withClient } from './books.ts';
 import { createTestDatabase } from './database.ts';
+import { atFileEnd } from './ends.ts';
 
 /** A database and the ledger in it that a file about ledgers works on: of three, the same one in every run. */
 export async function createTestLedger(): Promise<string> {
   const all = ledgersOf(await createTestDatabase());
   const path = relative(root, expect.getState().testPath ?? '');
   const letters = [...path].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
-  return all[letters % all.length] as string;
+  return throughPooler(all[letters % all.length] as string);
+}
+
+/** With TEST_POOLER=1 the address of a pooler before `url`, that ends with the file; else `url` itself. */
+async function throughPooler(url: string): Promise<string> {
+  if (process.env['TEST_POOLER'] !== '1') return url;
+  const pooler = await startPooler(url);
+  atFileEnd(() => pooler.close());
+  return databaseAddresses(pooler.url, url).url;
 }
 
 /** Makes the further ledgers of a database that is no clone of the template; of one ledger there is nothing to make. */
