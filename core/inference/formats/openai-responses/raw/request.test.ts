@@ -37,9 +37,11 @@ describe('raw request of responses', () => {
 
   it('never stores, whatever the caller says, and sends no tags', () => {
     for (const store of [true, false, null]) {
-      const { body: out } = send(body({ store, metadata: { a: 'b' } }));
+      const client_metadata = { 'x-codex-installation-id': 'c1' };
+      const { body: out } = send(body({ store, metadata: { a: 'b' }, client_metadata }));
       expect(out.store).toBe(false);
       expect(out).not.toHaveProperty('metadata');
+      expect(out).not.toHaveProperty('client_metadata');
     }
   });
 

@@ -33,8 +33,8 @@ export function rawRequest(
   const changes: Changes = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
-    // Tags are not sent on, unless the account at the provider is the caller's.
-    ...(options.own_key === true ? {} : { metadata: null }),
+    // Tags, Codex's of its own machine among them, are not sent on, unless the account at the provider is the caller's.
+    ...(options.own_key === true ? {} : { metadata: null, client_metadata: null }),
     // Nothing may be stored at a provider, whatever the caller says; by default it would be.
     store: 'false',
   };
