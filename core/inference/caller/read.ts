@@ -37,6 +37,18 @@ export function requireString(value: unknown, param: string, limits?: { max?: nu
   return optionalString(value, param, limits) ?? fail(param, `'${param}' is required.`);
 }
 
+const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
+/** Characters at either end of a medium that are looked at: all of a film would stop other calls for too long. */
+const LOOKED_AT = 65_536;
+
+/** `text`, a medium in base64, which every provider would refuse otherwise. @throws ServiceError invalid_request */
+export function requireBase64(value: unknown, param: string): string {
+  const text = requireString(value, param);
+  const ends = text.length > 2 * LOOKED_AT ? [text.slice(0, LOOKED_AT), text.slice(-LOOKED_AT)] : [text];
+  if (text === '' || !ends.every((end) => BASE64.test(end))) fail(param, `'${param}' is not base64.`);
+  return text;
+}
+
 /**
  * A number within the bounds (inclusive), or undefined. Such numbers are read as doubles, however many digits they
  * were written with. @throws ServiceError invalid_request

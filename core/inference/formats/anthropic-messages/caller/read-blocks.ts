@@ -10,6 +10,7 @@ import {
   optionalString,
   present,
   requireArray,
+  requireBase64,
   requireObject,
   requireString,
   unsupported,
@@ -68,7 +69,7 @@ function readSource(value: unknown, param: string, reading: BlockReading): Media
   switch (source['type']) {
     case 'base64':
       return {
-        base64: requireString(source['data'], `${param}.data`),
+        base64: requireBase64(source['data'], `${param}.data`),
         media_type: requireString(source['media_type'], `${param}.media_type`),
       };
     case 'url':

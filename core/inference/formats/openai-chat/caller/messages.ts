@@ -8,11 +8,12 @@ import {
   optionalString,
   present,
   requireArray,
+  requireBase64,
   requireObject,
   requireString,
 } from '../../../caller/read.ts';
 import { orderToolResults } from '../../../caller/tool-results.ts';
-import type { CacheHint, Message, Part, ReasoningPart } from '../../../canonical/types.ts';
+import type { CacheHint, MediaSource, Message, Part, ReasoningPart } from '../../../canonical/types.ts';
 import { reasoningDetails, sourceOf, thoughtSignature } from '../words/parts.ts';
 
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
@@ -181,17 +182,17 @@ function partOf(item: JsonObject, path: string): Part {
       return { type: 'refusal', text: requireString(item['refusal'], `${path}.refusal`) };
     case 'image_url': {
       const image = requireObject(item['image_url'], `${path}.image_url`);
-      const src = sourceOf(mediaUrl(image['url'], `${path}.image_url.url`));
+      const src = mediaOf(image['url'], `${path}.image_url.url`);
       const detail = optionalChoice(image['detail'], `${path}.image_url.detail`, DETAILS);
       return detail === undefined ? { type: 'image', src } : { type: 'image', src, detail };
     }
     case 'video_url': {
       const video = requireObject(item['video_url'], `${path}.video_url`);
-      return { type: 'video', src: sourceOf(mediaUrl(video['url'], `${path}.video_url.url`)) };
+      return { type: 'video', src: mediaOf(video['url'], `${path}.video_url.url`) };
     }
     case 'input_audio': {
       const audio = requireObject(item['input_audio'], `${path}.input_audio`);
-      const base64 = requireString(audio['data'], `${path}.input_audio.data`);
+      const base64 = requireBase64(audio['data'], `${path}.input_audio.data`);
       const format = requireString(audio['format'], `${path}.input_audio.format`);
       return { type: 'audio', src: { base64, media_type: `audio/${format}` }, format };
     }
@@ -205,12 +206,12 @@ function partOf(item: JsonObject, path: string): Part {
 
 export const DETAILS = ['auto', 'low', 'high', 'original'] as const;
 
-function mediaUrl(value: unknown, path: string): string {
+function mediaOf(value: unknown, path: string): MediaSource {
   const url = requireString(value, path);
-  if (!url.startsWith('https://') && !url.startsWith('data:')) {
-    fail(path, `'${path}' must be an https address or a data URL.`);
-  }
-  return url;
+  const src = sourceOf(url);
+  if ('base64' in src) return { ...src, base64: requireBase64(src.base64, path) };
+  if (!url.startsWith('https://')) fail(path, `'${path}' must be an https address or a base64 data URL.`);
+  return src;
 }
 
 function fileOf(file: JsonObject, path: string): Part {
@@ -221,7 +222,10 @@ function fileOf(file: JsonObject, path: string): Part {
     return { type: 'document', src: { file_id, family: 'openai_chat' }, ...named };
   }
   const data = requireString(file['file_data'], `${path}.file_data`);
-  const src = data.startsWith('data:') ? sourceOf(data) : { base64: data, media_type: 'application/pdf' };
+  const at = `${path}.file_data`;
+  const src = data.startsWith('data:')
+    ? mediaOf(data, at)
+    : { base64: requireBase64(data, at), media_type: 'application/pdf' };
   return { type: 'document', src, ...named };
 }
 

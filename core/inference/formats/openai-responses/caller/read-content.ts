@@ -7,6 +7,7 @@ import {
   optionalObject,
   optionalString,
   present,
+  requireBase64,
   requireObject,
   requireString,
   restOf,
@@ -56,7 +57,7 @@ function readPart(item: JsonObject, path: string): Part {
       return fileOf(item, path);
     case 'input_audio': {
       const audio = requireObject(item['input_audio'], `${path}.input_audio`);
-      const base64 = requireString(audio['data'], `${path}.input_audio.data`);
+      const base64 = requireBase64(audio['data'], `${path}.input_audio.data`);
       const format = requireString(audio['format'], `${path}.input_audio.format`);
       return {
         type: 'audio',
@@ -123,7 +124,7 @@ function fileSource(item: JsonObject, path: string): MediaSource {
   const data = requireString(item['file_data'], `${path}.file_data`);
   return data.startsWith('data:')
     ? mediaOf(data, `${path}.file_data`)
-    : { base64: data, media_type: 'application/pdf' };
+    : { base64: requireBase64(data, `${path}.file_data`), media_type: 'application/pdf' };
 }
 
 /** A file stored at the provider; whether it may be used is decided where keys are known. */
@@ -137,7 +138,7 @@ function mediaOf(url: string, path: string): MediaSource {
   const match = /^data:([^;,]*)(?:;[^,]*)?;base64,/.exec(url.slice(0, 256));
   if (match === null) fail(path, `'${path}' must be an https address or a base64 data URL.`);
   return {
-    base64: url.slice(match[0].length),
+    base64: requireBase64(url.slice(match[0].length), path),
     media_type: match[1] === '' ? 'text/plain' : (match[1] as string),
   };
 }

@@ -31,6 +31,19 @@ function hostedLosses(request: CanonicalRequest, target: Target): Loss[] {
   });
 }
 
+/** Parts of the caller's that no wire has: a stand-in that passed over them would answer another question. */
+function unknownLosses({ messages }: CanonicalRequest): Loss[] {
+  return messages.flatMap(({ role, content }, i) =>
+    content.flatMap((part, j): Loss[] => {
+      if (role === 'assistant' || part.type !== 'server_tool') return [];
+      const message = `A part of type '${part.name}' is not known here.`;
+      return [
+        { class: 'content', code: 'server_tool_unsupported', param: `messages[${i}].content[${j}]`, message },
+      ];
+    }),
+  );
+}
+
 /** Writes JSON, reads canonical events as lines of JSON. */
 export const sandboxAdapter: Adapter = {
   family: 'sandbox',
@@ -49,7 +62,7 @@ export const sandboxAdapter: Adapter = {
   losses: (request, target) =>
     request.task?.kind === 'embed'
       ? dimensionLosses(request.task, target)
-      : [...completionLosses(request), ...hostedLosses(request, target)],
+      : [...completionLosses(request), ...hostedLosses(request, target), ...unknownLosses(request)],
   encode: (request, target, options) => ({
     path: '/generate',
     headers: [],
