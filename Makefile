@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash mutations fuzz-api tools catalog schema upgrade-dump
+.PHONY: help up test check format bench crash mutations fuzz-api agents tools catalog schema upgrade-dump
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
+	@echo 'make agents   coding agents, unchanged, before a gateway and every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
 	@echo 'make catalog  write the committed catalog anew from its sources'
 	@echo 'make schema   write core/db/schema.sql anew from the migrations'
@@ -48,6 +49,9 @@ mutations:
 fuzz-api:
 	@$(install) all && exec $(node) test/fuzz/main.ts $(if $(SEED),--seed $(SEED)) $(if $(EXAMPLES),--examples $(EXAMPLES)) \
 	  $(if $(SECONDS),--seconds $(SECONDS))
+
+agents:
+	@$(install) all && exec $(node) test/agents/main.ts $(if $(NEWEST),--newest) $(if $(ONLY),--only $(ONLY)) $(if $(FAMILY),--family $(FAMILY))
 
 tools:
 	@$(install) all && exec $(node) cli/tools/main.ts

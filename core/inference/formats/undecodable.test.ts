@@ -17,7 +17,8 @@ const read = {
       { model: 'a/b', input: [{ role: 'user', content: [{ type: 'input_text', text: 'See' }, part] }] },
       {},
     ),
-  messages: (part: object) => readMessagesRequest({ model: 'a/b', max_tokens: 9, messages: [user(part)] }, {}),
+  messages: (part: object) =>
+    readMessagesRequest({ model: 'a/b', max_tokens: 9, messages: [user(part)] }, {}),
 };
 
 describe.each<[keyof typeof read, string, (data: string) => object]>([

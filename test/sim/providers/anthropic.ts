@@ -67,6 +67,7 @@ export const anthropic: Wire = {
       tools: tools.map((tool) => ({ name: tool['name'] as string, schema: tool['input_schema'] })),
       tool_choice: choiceOf(choice),
       has_results: contentBlocks(list.at(-1)?.['content']).some(({ type }) => type === 'tool_result'),
+      results: blocksOf(list).filter(({ type }) => type === 'tool_result').length,
       json: format?.['type'] === 'json_schema',
       json_schema: format?.['schema'],
       reasoning: thinking === 'enabled' || thinking === 'adaptive' ? 8 : 0,

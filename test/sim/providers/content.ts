@@ -1,10 +1,13 @@
 // What a simulated model says, before it is put into a wire format. A text token is a word of five letters and a
 // space: six bytes, so that a count by bytes can be compared with the count that is reported.
 import { createHash } from 'node:crypto';
+import { agentCalls, isAgent } from './agent.ts';
 import type { Knobs } from './knobs.ts';
 
 const WORDS = ['lorem ', 'ipsum ', 'dolor ', 'magna ', 'velit ', 'nulla ', 'culpa ', 'massa '];
 const BYTES_PER_WORD = 6;
+/** A scripted model of a coding agent always thinks. */
+const AGENT_REASONING = 4;
 
 export interface SimTool {
   name: string;
@@ -23,6 +26,8 @@ export interface Asked {
   tool_choice: 'none' | 'required' | { name: string } | null;
   /** The conversation ends with tool results. */
   has_results: boolean;
+  /** Tool results in the whole conversation. */
+  results: number;
   json: boolean;
   json_schema: unknown;
   /** Reasoning tokens unless the knob says otherwise. */
@@ -62,7 +67,8 @@ export function promptTokensOf({ prompt_text_bytes, images }: Asked): number {
 /** The answer to `asked` under `knobs`, for call number `n`. */
 export function say(asked: Asked, knobs: Knobs, n: number): Said {
   const cap = asked.cap === null || knobs.ignore_cap === 1 ? Number.POSITIVE_INFINITY : asked.cap;
-  const reasoningTokens = Math.min(knobs.reasoning ?? asked.reasoning, cap);
+  const unasked = isAgent(asked.model) ? AGENT_REASONING : asked.reasoning;
+  const reasoningTokens = Math.min(knobs.reasoning ?? unasked, cap);
   const left = cap - reasoningTokens;
   const calls = toolCalls(asked, knobs, n);
   // A text that was requested comes before the calls, as models do it.
@@ -115,6 +121,12 @@ function spoken(asked: Asked, knobs: Knobs, left: number): Spoken {
 function toolCalls(asked: Asked, knobs: Knobs, n: number): Said['tools'] {
   const { tool_choice: choice, tools } = asked;
   if (tools.length === 0 || choice === 'none') return [];
+  if (isAgent(asked.model) && knobs.tools === null) {
+    return agentCalls(asked).map(({ tool, text }, i) => ({
+      ...{ id: `${n}_${i}`, name: tool.name },
+      pieces: cut(text, knobs.chunks ?? 3),
+    }));
+  }
   const forced = choice !== null;
   const count = knobs.tools ?? (forced || !asked.has_results ? 1 : 0);
   const named =

@@ -116,6 +116,7 @@ export function readBody(body: JsonBody, model: string): Asked {
     })),
     tool_choice: choiceOf(choice),
     has_results: blocksOf(conversation(body).at(-1)).some(({ toolResult }) => toolResult !== undefined),
+    results: blocks.filter(({ toolResult }) => toolResult !== undefined).length,
     json: schema !== undefined,
     json_schema: schema === undefined ? undefined : (JSON.parse(String(schema['schema'])) as unknown),
     reasoning: thinking === 'enabled' || thinking === 'adaptive' ? 8 : 0,

@@ -61,6 +61,7 @@ export const gemini: Wire = {
       tools: tools.map((tool) => ({ name: tool['name'] as string, schema: tool['parametersJsonSchema'] })),
       tool_choice: choiceOf(body),
       has_results: partsOf(last).some((part) => part['functionResponse'] !== undefined),
+      results: contents.flatMap(partsOf).filter((part) => part['functionResponse'] !== undefined).length,
       json: config['responseMimeType'] === 'application/json',
       json_schema: config['responseJsonSchema'],
       reasoning: thinking?.['includeThoughts'] === true && thinking['thinkingBudget'] !== 0 ? 8 : 0,

@@ -69,6 +69,7 @@ export const openaiCompletions: Wire = {
         tools: [],
         tool_choice: null,
         has_results: false,
+        results: 0,
         json: false,
         json_schema: undefined,
         reasoning: 0,

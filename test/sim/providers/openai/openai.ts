@@ -80,6 +80,7 @@ export const openai: Wire = {
       })),
       tool_choice: choiceOf(choice),
       has_results: list.at(-1)?.['role'] === 'tool',
+      results: list.filter(({ role }) => role === 'tool').length,
       json: format !== undefined && format['type'] !== 'text',
       json_schema: (format?.['json_schema'] as JsonBody | undefined)?.['schema'],
       reasoning: 0,

@@ -28,6 +28,7 @@ export const responses: Wire = {
       tools: tools.map((tool) => ({ name: tool['name'] as string, schema: tool['parameters'] })),
       tool_choice: choiceOf(body['tool_choice'] as string | JsonBody | undefined),
       has_results: String(items.at(-1)?.['type']).endsWith('_call_output'),
+      results: items.filter(({ type }) => String(type).endsWith('_call_output')).length,
       json: format !== undefined && format['type'] !== 'text',
       json_schema: format?.['schema'],
       reasoning: typeof effort === 'string' && effort !== 'none' ? 8 : 0,

@@ -15,6 +15,7 @@ export function asked(model: unknown, prompt_text_bytes: number): Asked {
     tools: [],
     tool_choice: null,
     has_results: false,
+    results: 0,
     json: false,
     json_schema: undefined,
     reasoning: 0,

@@ -36,7 +36,14 @@ const NAMED = new Set([
   ...Object.keys(parameterMembers),
   ...['model', 'input', 'instructions', 'include', 'tools', 'tool_choice', 'parallel_tool_calls'],
   ...['reasoning', 'text', 'truncation', 'service_tier', 'store', 'prompt_cache_key'],
-  ...['prompt_cache_retention', 'prompt_cache_options', 'user', 'safety_identifier', 'metadata', 'client_metadata'],
+  ...[
+    'prompt_cache_retention',
+    'prompt_cache_options',
+    'user',
+    'safety_identifier',
+    'metadata',
+    'client_metadata',
+  ],
   ...['stream', 'stream_options', 'background', 'svc'],
 ]);
 
