@@ -87,3 +87,15 @@ test('whatever an endpoint reports, a count is a whole number from 0', () => {
     }),
   );
 });
+
+test('the last event of a complete stream counts as one token, because it may hold no more', () => {
+  const ratio = taught({ bytes: 600, events: 10, tokens: 100 });
+  const short = { bytes: 20, events: 1 };
+  expect(ratio.count(short)).toBe(10);
+  expect(ratio.count({ ...short, ended: true })).toBeLessThanOrEqual(3);
+  expect(ratio.count({ bytes: 60, events: 10, ended: true })).toBe(60);
+  expect(ratio.count({ bytes: 300, events: 10, ended: true })).toBe(91);
+  // Where every event is a token, nothing is lost.
+  const single = taught({ bytes: 400, events: 100, tokens: 100 });
+  expect(single.count({ bytes: 400, events: 100, ended: true })).toBe(100);
+});

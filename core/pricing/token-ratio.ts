@@ -25,6 +25,8 @@ export interface Produced {
   readonly bytes: number;
   /** Events of its stream that held any of them; 0 of an answer that came whole. */
   readonly events: number;
+  /** The stream came to its end, so that its last event may hold fewer tokens than the others. */
+  readonly ended?: boolean;
 }
 
 /** Whether `bytes` of text are more than `tokens` can hold. */
@@ -94,10 +96,12 @@ export class TokenRatio {
   }
 
   /** Tokens that were produced, rounded down, but never 0 where anything was. */
-  count({ bytes, events }: Produced): number {
+  count({ bytes, events, ended = false }: Produced): number {
     if (bytes <= 0) return 0;
+    const last = ended && events > 0 ? 1 : 0;
     const by_bytes = this.bytes.known ? this.bytes.count(bytes) : bytes / BYTES_PER_TOKEN;
-    const by_events = Math.max(events * this.events.least, this.events.known ? this.events.count(events) : 0);
+    const full = this.events.known ? this.events.count(events - last) + last * this.events.least : 0;
+    const by_events = Math.max(events * this.events.least, full);
     // A stream may have ended within a token; what came whole has its last one.
     const whole = events === 0 ? Math.ceil(by_bytes) : Math.floor(by_bytes);
     // No token is less than a byte.

@@ -1,6 +1,6 @@
-// What a stream that its caller left is charged (docs/pricing.md#counting-what-was-delivered), against what its provider
-// had delivered: every family, five kinds of text, tokens one by one or several an event. No provider reports usage of
-// such a stream, so it is counted with the figures learnt from earlier answers of its endpoint.
+// What a stream is charged of which no usage is known, because its caller left or its provider reports none
+// (docs/pricing.md#counting-what-was-delivered), against what was delivered: every family, five kinds of text, tokens one
+// by one or several an event. It is counted with the figures learnt from earlier answers of its endpoint.
 import { beforeAll, expect, test } from 'vitest';
 import { type Exchange, eventsOf, type Json, open } from '../caller.ts';
 import type { Handler, Received } from '../upstream.ts';
@@ -63,18 +63,19 @@ function eventsFrom(name: ScriptName, text: string): Event[] {
   return events;
 }
 
-/** The answer to a call, by the number in its prompt: the events, and whether the answer then ends. */
-const answers: { readonly events: readonly Event[]; readonly whole: boolean }[] = [];
+/** The answer to a call, by the number in its prompt: the events, and whether it then ends, and with its usage. */
+const answers: { readonly events: readonly Event[]; readonly ends: 'counted' | 'uncounted' | 'never' }[] = [];
 
 function answer(name: ScriptName): Handler {
   const script = scripts[name];
   return (response, { body }: Received) => {
     const number = Number(/call (\d+)/.exec(JSON.stringify(body))?.[1]);
-    const { events, whole } = answers[number] as (typeof answers)[number];
+    const { events, ends } = answers[number] as (typeof answers)[number];
     response.writeHead(200, { 'content-type': script.content_type });
     response.write(script.open(null));
     for (const { text } of events) response.write(script.text(text));
-    if (!whole) return;
+    if (ends === 'never') return;
+    if (ends === 'uncounted') return void response.end(script.close(null));
     // Providers count the token that ends an answer, which is no text.
     const output = events.reduce((sum, { tokens }) => sum + tokens, 1);
     response.end(script.close(script.usage({ input: 300, output, cached: 0 })));
@@ -119,7 +120,7 @@ function saidSoFar(text: string): number {
   }, 0);
 }
 
-interface Left {
+interface Charged {
   readonly kind: TextKind;
   readonly delivered: number;
   readonly charged: number;
@@ -130,12 +131,19 @@ async function leaveAfter(
   name: ScriptName,
   state: 'new' | 'known',
   { kind, events }: { kind: TextKind; events: readonly Event[] },
-): Promise<Left> {
-  const exchange = ask(name, state, { events, whole: false });
+): Promise<Charged> {
+  const exchange = ask(name, state, { events, ends: 'never' });
   const said = events.reduce((sum, { text }) => sum + text.length, 0);
   await exchange.until((text) => saidSoFar(text) === said);
   exchange.leave();
   const id = (await exchange.reply).headers['x-svc-request-id'] as string;
+  return { kind, delivered: tokensIn(events), charged: await chargedFor(id, 'cancelled') };
+}
+
+const tokensIn = (events: readonly Event[]) => events.reduce((sum, { tokens }) => sum + tokens, 0);
+
+/** The output tokens that call `id` was charged. */
+async function chargedFor(id: string, status: 'ok' | 'cancelled'): Promise<number> {
   const row = await eventually<Json>('the row', async () => {
     const { rows } = await world().db.query<Json>(
       'select status, usage_source, output_tokens::int as output_tokens from request_row where request_id = $1',
@@ -143,14 +151,26 @@ async function leaveAfter(
     );
     return rows[0] ?? null;
   });
-  expect(row).toMatchObject({ status: 'cancelled', usage_source: 'estimate' });
-  const delivered = events.reduce((sum, { tokens }) => sum + tokens, 0);
-  return { kind, delivered, charged: row['output_tokens'] as number };
+  expect(row).toMatchObject({ status, usage_source: 'estimate' });
+  return row['output_tokens'] as number;
+}
+
+/** Reads streams of every kind of text to their end, of which their provider reports no usage. */
+function readAll(name: ScriptName): Promise<Charged[]> {
+  const all = textKinds.flatMap((kind) =>
+    texts[kind].map(async (text) => {
+      const events = eventsFrom(name, text);
+      const reply = await ask(name, 'known', { events, ends: 'uncounted' }).reply;
+      const charged = await chargedFor(reply.headers['x-svc-request-id'] as string, 'ok');
+      return { kind, delivered: tokensIn(events), charged };
+    }),
+  );
+  return Promise.all(all);
 }
 
 /** Leaves streams of every kind of text early, in the middle and before their last event. */
-function leaveAll(name: ScriptName, state: 'new' | 'known'): Promise<Left[]> {
-  const all: Promise<Left>[] = [];
+function leaveAll(name: ScriptName, state: 'new' | 'known'): Promise<Charged[]> {
+  const all: Promise<Charged>[] = [];
   for (const kind of textKinds) {
     for (const text of texts[kind]) {
       const events = eventsFrom(name, text);
@@ -171,26 +191,26 @@ async function teach(name: ScriptName): Promise<void> {
       const events = eventsFrom(name, of_kind[n % of_kind.length] as string);
       const length = Math.ceil((events.length * (4 + ((n * 7) % 7))) / 10);
       n++;
-      const reply = await ask(name, 'known', { events: events.slice(0, length), whole: true }).reply;
+      const reply = await ask(name, 'known', { events: events.slice(0, length), ends: 'counted' }).reply;
       expect(reply.status, reply.text).toBe(200);
     }
   };
   await Promise.all(Array.from({ length: 10 }, asker));
 }
 
-const shareOf = ({ delivered, charged }: Left) => charged / delivered;
+const shareOf = ({ delivered, charged }: Charged) => charged / delivered;
 
 /** The median of how far the charges are from what was delivered. */
-function medianError(all: readonly Left[]): number {
+function medianError(all: readonly Charged[]): number {
   const errors = all.map((one) => Math.abs(1 - shareOf(one))).toSorted((a, b) => a - b);
   return errors[errors.length >> 1] as number;
 }
 
 test.each(scriptNames)(
-  'a left stream of %s is charged what was delivered, of every kind of text',
+  'a stream of %s without usage is charged what was delivered, left or read, of every kind of text',
   async (name) => {
     await teach(name);
-    const all = await leaveAll(name, 'known');
+    const all = [...(await leaveAll(name, 'known')), ...(await readAll(name))];
     for (const one of all) expect(shareOf(one), JSON.stringify(one)).toBeLessThanOrEqual(1.05);
     expect(medianError(all), JSON.stringify(all)).toBeLessThanOrEqual(0.05);
   },

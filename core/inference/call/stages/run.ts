@@ -39,7 +39,7 @@ export function estimate({ call, terms }: Run, attempt: Attempt, read?: Read): U
   const { output_bytes: bytes, content_events: events } = read ?? state ?? NOTHING;
   return estimateUsage(state?.early_usage ?? null, {
     prompt_bytes: terms.prompt_bytes,
-    produced: { bytes, events },
+    produced: { bytes, events, ended: read !== undefined },
     ratio: call.deps.ratioOf(attempt.record.endpoint.id),
   });
 }
