@@ -1,5 +1,6 @@
 // Whatever a provider does and whenever a caller leaves: the debit is the settled cost, that cost follows from the
-// row, errors cost nothing, nothing stays held, and no balance falls below zero. All families, four dialects.
+// row and is never above what the call can have used, errors cost nothing, nothing stays held, and neither a balance
+// nor a hard budget is passed. All families, four dialects.
 import { findPriceVersion, type PriceVersion } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import type { RequestId } from '@svc/core/kernel/index.ts';
@@ -15,7 +16,7 @@ import { type Reported, type Script, type ScriptName, scriptNames, scripts } fro
 const BATCH = 25;
 const BATCHES = 4;
 /** Each call has an endpoint of its own, so that no circuit opened by one is in the way of another. */
-const COPIES = (BATCH / scriptNames.length) * BATCHES;
+const COPIES = (BATCH / scriptNames.length) * BATCHES + 4;
 
 const billings = ['stops', 'bills_full', 'unknown'] as const;
 
@@ -57,6 +58,10 @@ const paths = {
   native: '/v1/svc/generate',
 } as const;
 
+const PROMPT = 'Say something.';
+/** No tokenizer makes more of a prompt than its bytes, 16 a message, and what providers add (docs/pricing.md#reported-usage). */
+const INPUT_MOST = PROMPT.length + 16 + 1_024;
+
 const reported: fc.Arbitrary<Reported | null> = fc.oneof(
   fc.constant(null),
   fc.record({ input: fc.nat(500), output: fc.nat(3_000), cached: fc.nat(200) }),
@@ -73,6 +78,10 @@ const scenario = fc.record({
   dialect: fc.constantFrom(...(Object.keys(paths) as (keyof typeof paths)[])),
   stream: fc.boolean(),
   early: reported,
+  /** What is claimed with each piece, by the families that do so. */
+  rises: fc.constantFrom(null, null, 1, 700, 50_000_000),
+  /** Answers asked for, where family and dialect have them. */
+  answers: fc.constantFrom(1, 1, 3),
   /** Bytes of each piece of text. */
   pieces: fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 12 }),
   ending: fc.oneof(
@@ -91,14 +100,23 @@ const scenario = fc.record({
   leaves_after: fc.option(fc.nat(4_000), { freq: 3 }),
   max_tokens: fc.constantFrom(20, 1_000, 8_000),
   balance: fc.constantFrom(300, 6_000, 22_000, 1_000_000),
+  /** Hard, for a day. */
+  budget: fc.constantFrom(null, null, 400, 5_000),
   idempotent: fc.boolean(),
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
-function upstreamOf(script: Script, { early, pieces, ending, pace_ms }: Scenario): Handler {
+/** Answers that a call of `options` at family `name` is for: others of them have no word for several. */
+function answersOf({ answers, dialect }: Scenario, name: ScriptName): number {
+  return dialect === 'chat' && name === 'openaiChat' ? answers : 1;
+}
+
+function upstreamOf(script: Script, options: Scenario, answers: number): Handler {
+  const { early, pieces, ending, pace_ms, rises } = options;
+  const claimed = (n: number) => (rises === null ? null : { input: 10, output: rises * (n + 1), cached: 0 });
   const steps = [
     script.open(early),
-    ...pieces.map((size) => script.text('lorem '.repeat(size).slice(0, size))),
+    ...pieces.map((size, n) => script.text('lorem '.repeat(size).slice(0, size), claimed(n), n % answers)),
   ];
   return (response) => {
     response.writeHead(200, { 'content-type': script.content_type });
@@ -110,7 +128,7 @@ function upstreamOf(script: Script, { early, pieces, ending, pace_ms }: Scenario
         return void (pace_ms === 0 ? setImmediate(step) : setTimeout(step, pace_ms));
       }
       if (ending.how === 'complete') {
-        response.end(script.close(ending.usage === null ? null : script.usage(ending.usage)));
+        response.end(script.close(ending.usage === null ? null : script.usage(ending.usage), answers));
       } else if (ending.how === 'error') response.end(script.error());
       else if (ending.how === 'garbage') response.end('data: {"this is\n\nno event\n\n');
       else if (ending.how === 'cut') response.end();
@@ -130,16 +148,15 @@ const byPath: Handler = (response, received: Received) => {
   (handlers.get(model) as Handler)(response, received);
 };
 
-function bodyOf(options: Scenario, model: string): Json {
+function bodyOf(options: Scenario, model: string, answers: number): Json {
   const { dialect, stream, max_tokens } = options;
-  const messages = [{ role: 'user', content: 'Say something.' }];
-  if (dialect === 'responses')
-    return { model, stream, input: 'Say something.', max_output_tokens: max_tokens };
+  const messages = [{ role: 'user', content: PROMPT }];
+  if (dialect === 'responses') return { model, stream, input: PROMPT, max_output_tokens: max_tokens };
   if (dialect === 'native') {
-    const content = [{ type: 'text', text: 'Say something.' }];
+    const content = [{ type: 'text', text: PROMPT }];
     return { model, stream, messages: [{ role: 'user', content }], generation: { max_tokens } };
   }
-  return { model, stream, messages, max_tokens };
+  return { model, stream, messages, max_tokens, ...(answers > 1 ? { n: answers } : {}) };
 }
 
 interface Seen {
@@ -149,6 +166,7 @@ interface Seen {
   readonly written_off: number;
   readonly estimated: boolean | null;
   readonly rest: number;
+  readonly answers: number;
 }
 
 let next = 0;
@@ -159,7 +177,7 @@ const met = new Set<string>();
 const plain: Scenario = {
   ...{ dialect: 'chat', stream: true, early: null, pieces: [500], pace_ms: 0, leaves_after: null },
   ...{ ending: { how: 'complete', usage: { input: 10, output: 90, cached: 5 } } },
-  ...{ max_tokens: 1_000, balance: 1_000_000, idempotent: false },
+  ...{ max_tokens: 1_000, balance: 1_000_000, budget: null, idempotent: false, rises: null, answers: 1 },
 };
 const long = Array.from({ length: 12 }, () => 4_000);
 const silent: Scenario['ending'] = { how: 'complete', usage: null };
@@ -167,13 +185,15 @@ const reported_too_much: Scenario['ending'] = {
   how: 'complete',
   usage: { input: 10, output: 40_000_000, cached: 0 },
 };
-/** On endpoints that stop billing, bill whole, say nothing, stop, bill whole: as `billings` goes round. */
+/** On endpoints that stop billing, bill whole, say nothing, stop, …: as `billings` goes round. */
 const surely: readonly Scenario[] = [
   { ...plain, pieces: long, pace_ms: 8, ending: silent, max_tokens: 8_000, balance: 22_000 },
   { ...plain, dialect: 'responses', pieces: long, pace_ms: 8, ending: silent, max_tokens: 20 },
   { ...plain, dialect: 'messages', pieces: long, pace_ms: 8, max_tokens: 8_000, leaves_after: 100 },
   { ...plain, dialect: 'native', pieces: long, pace_ms: 8, max_tokens: 8_000, leaves_after: 100 },
   { ...plain, stream: false, ending: reported_too_much, balance: 6_000 },
+  { ...plain, pieces: long, rises: 50_000_000, ending: reported_too_much, answers: 3, max_tokens: 20 },
+  { ...plain, pieces: long, pace_ms: 8, ending: silent, max_tokens: 8_000, budget: 5_000 },
 ];
 const MET = [
   ...['ok', 'cancelled', 'error', 'rejected'],
@@ -200,13 +220,18 @@ async function run(options: Scenario, name: ScriptName): Promise<Seen> {
   const n = Math.floor(next++ / scriptNames.length) % COPIES;
   const upstream = `money-${name.toLowerCase()}-${n}`;
   const script = scripts[name];
-  handlers.set(upstream, upstreamOf(script, options));
+  const answers = answersOf(options, name);
+  handlers.set(upstream, upstreamOf(script, options, answers));
   world().script.on('undefined', script.site, byPath);
   world().script.on(upstream, script.site, byPath);
-  const org = await world().org(options.balance);
+  const { balance, budget } = options;
+  const org = await world().org(
+    balance,
+    budget === null ? undefined : [{ name: 'tight', daily_budget_micro: budget }],
+  );
   const exchange = open(world().gateway.base_url, {
     path: paths[options.dialect],
-    body: JSON.stringify(bodyOf(options, `money/${name.toLowerCase()}-${n}`)),
+    body: JSON.stringify(bodyOf(options, `money/${name.toLowerCase()}-${n}`, answers)),
     headers: {
       authorization: `Bearer ${org.live_key}`,
       ...(options.idempotent ? { 'idempotency-key': upstream } : {}),
@@ -247,6 +272,7 @@ async function run(options: Scenario, name: ScriptName): Promise<Seen> {
     written_off: Number(rows[0]?.off),
     estimated: ended.meter?.estimated ?? null,
     rest: Number(rows[0]?.available),
+    answers,
   };
 }
 
@@ -288,22 +314,25 @@ function isSound(usage: Reported | null): usage is Reported {
 }
 
 function check(options: Scenario, seen: Seen): void {
-  const { reply, row, charged, written_off } = seen;
+  const { reply, row, charged, written_off, answers } = seen;
   const cost = costOf(seen);
   expect(charged + written_off).toBe(cost);
   expect(seen.rest).toBe(options.balance - charged);
   expect(seen.rest).toBeGreaterThanOrEqual(0);
   // A prompt of text and an answer within its cap never cost more than was held or could be held.
   expect(written_off).toBe(0);
-  if (charged > 0) expect(row.output_tokens).toBeLessThanOrEqual(options.max_tokens);
+  const most = options.max_tokens * answers;
+  expect(charged).toBeLessThanOrEqual(options.budget ?? options.balance);
+  expect(charged).toBeLessThanOrEqual(line(INPUT_MOST, INPUT_MICRO) + line(most, OUTPUT_MICRO));
+  if (charged > 0) expect(row.output_tokens).toBeLessThanOrEqual(most);
   if (row.status === 'error') expect(row.error_code).not.toBe('internal');
   const cuts = row.warnings.some(({ code }) => code === 'credit_limit_reached' || code === 'cap_enforced');
   const finished = row.status === 'ok' && !cuts && options.ending.how === 'complete';
   if (finished && isSound(options.ending.usage)) {
     const { input, cached, output } = options.ending.usage;
-    const possible = Math.min(output, options.max_tokens);
+    const possible = Math.min(output, most);
     expect(row.usage_source).toBe('provider');
-    if (options.balance > 200_000) {
+    if (options.balance > 200_000 && options.budget === null) {
       expect([row.output_tokens, row.input_tokens + row.cache_read_tokens]).toEqual([
         possible,
         input + cached,

@@ -16,11 +16,12 @@ export interface Script {
   readonly base: string;
   readonly content_type: string;
   open(early: Reported | null): Buffer;
-  text(text: string): Buffer;
+  /** Text of answer `n` of several, with what is claimed so far where the family says that while it runs. */
+  text(text: string, so_far?: Reported | null, n?: number): Buffer;
   /** Usage in the family's format. */
   usage(reported: Reported): Json;
-  /** The stop, the usage where there is one, and the end mark. */
-  close(usage: Json | null): Buffer;
+  /** The stop of each of `answers`, the usage where there is one, and the end mark. */
+  close(usage: Json | null, answers?: number): Buffer;
   error(): Buffer;
 }
 
@@ -38,16 +39,19 @@ const chatUsage = ({ input, output, cached }: Reported) => ({
   ...{ prompt_tokens: input + cached, completion_tokens: output, total_tokens: input + cached + output },
   prompt_tokens_details: { cached_tokens: cached },
 });
-const delta = (content: string) => ({ index: 0, delta: { content }, finish_reason: null });
+const delta = (content: string, index = 0) => ({ index, delta: { content }, finish_reason: null });
 
 const openaiChat: Script = {
   ...{ kind: 'openai', site: 'a', base: '/v1', content_type: 'text/event-stream' },
   open: (early) => chat({ choices: [delta('')], ...(early === null ? {} : { usage: chatUsage(early) }) }),
-  text: (text) => chat({ choices: [delta(text)] }),
+  text: (text, so_far = null, n = 0) =>
+    chat({ choices: [delta(text, n)], ...(so_far === null ? {} : { usage: chatUsage(so_far) }) }),
   usage: chatUsage,
-  close: (usage) =>
+  close: (usage, answers = 1) =>
     all(
-      chat({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+      ...Array.from({ length: answers }, (_, index) =>
+        chat({ choices: [{ index, delta: {}, finish_reason: 'stop' }] }),
+      ),
       usage === null ? null : chat({ choices: [], usage }),
       Buffer.from('data: [DONE]\n\n'),
     ),
@@ -133,7 +137,11 @@ const gemini: Script = {
   ...{ kind: 'gemini', site: 'g', base: '/v1beta', content_type: 'text/event-stream' },
   open: (early) => (early === null ? Buffer.alloc(0) : sse({ usageMetadata: metadata(early) })),
   usage: metadata,
-  text: (text) => sse({ candidates: [{ content: { role: 'model', parts: [{ text }] } }] }),
+  text: (text, so_far = null) =>
+    sse({
+      candidates: [{ content: { role: 'model', parts: [{ text }] } }],
+      ...(so_far === null ? {} : { usageMetadata: metadata(so_far) }),
+    }),
   close: (usage) =>
     sse({
       candidates: [{ finishReason: 'STOP' }],
