@@ -176,7 +176,7 @@ export const mutations: readonly Mutation[] = [
       'this.relay = relay;',
       'this.relay = relay; run.call.release();',
     ),
-    said: /hard budget|written off/,
+    said: /hard budget|written off|keyed, and paid|cost \d+ instead of \d+/,
   },
   {
     name: 'what costs more than its hold is charged without asking the budget',
