@@ -18,7 +18,9 @@ export function judgeTries(
   round: readonly Witness[],
 ): string[] {
   if (call.habit === 'once') return [];
-  const unclear = () => round.some((one) => one.call.habit === 'retries' && one.seen.kind === 'refused');
+  const failed = ({ call: { habit }, seen, again }: Witness) =>
+    habit === 'retries' && (seen.kind === 'refused' || again?.kind === 'refused');
+  const unclear = () => round.some(failed);
   if (call.habit === 'retries' && (late || !spared || holds_at_risk || unclear())) return [];
   const faults: string[] = [];
   const paid = [...new Set(ids)].filter((id) => (charges.get(id)?.cost ?? 0) > 0);
