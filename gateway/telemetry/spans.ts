@@ -54,8 +54,27 @@ function firstChunk({ stream }: CallRecord, ttft_ms: number | null): Attributes 
   return stream && ttft_ms !== null ? { [names.first_chunk]: ttft_ms / 1_000 } : {};
 }
 
+/** What the caller asked for; the number of answers only where it is not one, as the conventions say. */
+function askedAttributes({ asked }: CallRecord): Attributes {
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(asked)) {
+    if (name !== 'candidates' || value !== 1) attributes[names[name as keyof typeof asked]] = value;
+  }
+  return attributes;
+}
+
+/** How the answer ended and what it used: of the call, and of the attempt that it came from. */
+function answerAttributes(record: CallRecord): Attributes {
+  const { endpoint, stop } = record;
+  return {
+    ...(stop === null ? {} : { [names.finish_reasons]: [stop.reason] }),
+    ...(endpoint === null ? {} : { [names.response_model]: endpoint.upstream_model }),
+    ...usageAttributes(record),
+  };
+}
+
 function callAttributes(record: CallRecord): Attributes {
-  const { endpoint, grant, stop } = record;
+  const { endpoint, grant } = record;
   return {
     [names.operation]: record.operation,
     [names.request_stream]: record.stream,
@@ -69,18 +88,17 @@ function callAttributes(record: CallRecord): Attributes {
     'svc.attempts': record.attempts.length,
     'svc.cost_micro_usd': record.charged_micro_usd,
     ...(record.error_code === '' ? {} : { [names.error]: record.error_code }),
-    ...(stop === null ? {} : { [names.finish_reasons]: [stop.reason] }),
+    ...askedAttributes(record),
+    ...answerAttributes(record),
     // When the model was not found, its name is the caller's own text and is left out.
     ...(endpoint === null
       ? {}
       : {
           [names.provider]: providerOf(endpoint),
           [names.request_model]: endpoint.model_id,
-          [names.response_model]: endpoint.upstream_model,
           'svc.endpoint_id': endpoint.id,
         }),
     ...firstChunk(record, record.ttft_ms),
-    ...usageAttributes(record),
   };
 }
 
@@ -97,6 +115,10 @@ function attemptAttributes(record: CallRecord, attempt: AttemptRecord, address: 
     ...(attempt.http_status === 0 ? {} : { [names.http_status]: attempt.http_status }),
     ...(attempt.error_class === '' ? {} : { [names.error]: attempt.error_class }),
     ...firstChunk(record, attempt.ttft_ms),
+    [names.request_stream]: record.stream,
+    ...askedAttributes(record),
+    // Of several attempts the last one gave the answer.
+    ...(record.usage !== null && attempt === record.attempts.at(-1) ? answerAttributes(record) : {}),
   };
 }
 

@@ -27,6 +27,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     cost: null,
     charged_micro_usd: 0,
     stream: false,
+    asked: {},
     zdr: incoming.grant.data_policy.zdr,
     logged: false,
     app: '',

@@ -10,7 +10,7 @@ import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { AffinityMemory, Decided, Health, RouteLeft } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
-import type { FaultClass, Stop, Warning } from '../canonical/types.ts';
+import type { FaultClass, Generation, Stop, Warning } from '../canonical/types.ts';
 import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
@@ -98,6 +98,21 @@ export interface AttemptRecord {
   output_tokens: number;
 }
 
+/** Parameters of generation whose values are numbers. */
+export type AskedNumbers = Readonly<
+  Pick<
+    Generation,
+    | 'max_tokens'
+    | 'temperature'
+    | 'top_p'
+    | 'top_k'
+    | 'frequency_penalty'
+    | 'presence_penalty'
+    | 'seed'
+    | 'candidates'
+  >
+>;
+
 /** Everything that a request row is made of; never content. */
 export interface CallRecord {
   readonly request_id: RequestId;
@@ -120,6 +135,8 @@ export interface CallRecord {
   cost: Cost | null;
   charged_micro_usd: number;
   stream: boolean;
+  /** Numbers that the caller asked for, as sent; texts among the parameters are content. */
+  asked: AskedNumbers;
   zdr: boolean;
   /** Its content was passed to the log. */
   logged: boolean;

@@ -48,7 +48,8 @@ const chat = (id: string, text: string, more: object = {}, headers: Record<strin
 describe.concurrent('spans', () => {
   test('of a call that succeeds: one of the server, below it one of the attempt', async () => {
     const { id, upstream } = world.model('chat');
-    const reply = await chat(id, 'sim: tokens=7 cached=2').reply;
+    const asked = { max_tokens: 64, temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1 };
+    const reply = await chat(id, 'sim: tokens=7 cached=2', { ...asked, stop: [PLANTED], n: 1 }).reply;
     const usage = JSON.parse(reply.text).usage as Json;
     const [server, attempt, ...more] = (await spansOf(idOf(reply))) as [SentSpan, SentSpan];
     expect(more).toEqual([]);
@@ -57,12 +58,15 @@ describe.concurrent('spans', () => {
       schema_url: 'https://opentelemetry.io/schemas/1.45.0',
       resource: { 'service.name': 'svc-gateway', 'svc.cell': 'cell-t' },
     });
-    expect(server.attributes).toEqual({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': 'sim-a',
-      'gen_ai.request.model': id,
+    const numbers = {
       'gen_ai.request.stream': false,
-      'gen_ai.response.id': idOf(reply),
+      'gen_ai.request.max_tokens': 64,
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.top_p': 0.9,
+      'gen_ai.request.seed': 7,
+      'gen_ai.request.frequency_penalty': 0.1,
+    };
+    const answered = {
       'gen_ai.response.model': upstream,
       'gen_ai.response.finish_reasons': ['end_turn'],
       'gen_ai.usage.input_tokens': usage['prompt_tokens'],
@@ -70,8 +74,16 @@ describe.concurrent('spans', () => {
       'gen_ai.usage.cache_read.input_tokens': 2,
       'gen_ai.usage.cache_creation.input_tokens': 0,
       'gen_ai.usage.reasoning.output_tokens': 0,
-      'http.response.status_code': 200,
       'svc.usage.source': 'provider',
+    };
+    expect(server.attributes).toEqual({
+      ...numbers,
+      ...answered,
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'sim-a',
+      'gen_ai.request.model': id,
+      'gen_ai.response.id': idOf(reply),
+      'http.response.status_code': 200,
       'svc.status': 'ok',
       'svc.dialect': 'chat',
       'svc.org_id': org.org_id,
@@ -83,6 +95,8 @@ describe.concurrent('spans', () => {
     });
     expect(attempt).toMatchObject({ name: `chat ${upstream}`, kind: CLIENT, status: UNSET });
     expect(attempt.attributes).toEqual({
+      ...numbers,
+      ...answered,
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'sim-a',
       'gen_ai.request.model': upstream,
@@ -113,6 +127,11 @@ describe.concurrent('spans', () => {
     expect(attempts.map(({ status, attributes }) => [status, attributes['error.type']])).toEqual([
       [ERROR, 'server'],
       [UNSET, undefined],
+    ]);
+    // The answer and its tokens belong to the attempt that gave them.
+    expect(attempts.map(({ attributes }) => attributes['gen_ai.usage.output_tokens'])).toEqual([
+      undefined,
+      3,
     ]);
     const [first, second] = attempts.map(({ attributes }) => attributes['gen_ai.provider.name']);
     expect([first, second].sort()).toEqual(['sim-a', 'sim-b']);

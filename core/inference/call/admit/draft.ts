@@ -4,11 +4,11 @@
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel, namedModel } from '../../../catalog/index.ts';
-import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
+import { compact, hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
-import type { CanonicalRequest } from '../../canonical/types.ts';
+import type { CanonicalRequest, Generation } from '../../canonical/types.ts';
 import { mayLoseDigits } from '../../wire/exact.ts';
 import { throttleMs } from '../attempt/failover.ts';
 import { type Lane, prepare, rawLaneOf } from '../attempt/lane.ts';
@@ -351,6 +351,7 @@ function routeOrRefusal(
 function describe(record: CallRecord, request: CanonicalRequest, incoming: Incoming): void {
   record.model = request.model;
   record.stream = request.stream;
+  record.asked = numbersAsked(request.generation);
   record.app = request.svc.app ?? '';
   record.tags = request.svc.metadata;
   record.has_tools = (request.tools?.length ?? 0) > 0;
@@ -359,6 +360,15 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
   if (request.user !== undefined) {
     record.user_hash = hmacSha256(incoming.grant.org_pepper, request.user).toString('hex');
   }
+}
+
+function numbersAsked(generation: Generation): CallRecord['asked'] {
+  const { max_tokens, temperature, top_p, top_k, seed, candidates } = generation;
+  const { frequency_penalty, presence_penalty } = generation;
+  return compact({
+    ...{ max_tokens, temperature, top_p, top_k, seed, candidates },
+    ...{ frequency_penalty, presence_penalty },
+  });
 }
 
 /** Whether `refusal` may only be due to a missing own key for what `param` names. */
