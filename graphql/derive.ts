@@ -84,6 +84,7 @@ function scalarOf(name: string, schema: Plain): string {
   }
   if (schema.type === 'string' || typeof schema.const === 'string') {
     if (schema.format === 'date-time') return 'DateTime';
+    if (schema.format === 'date') return 'Date';
     return idNames.has(name) ? 'ID' : 'String';
   }
   return 'JSON';

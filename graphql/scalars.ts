@@ -68,6 +68,19 @@ export const DateTimeScalar = new GraphQLScalarType<string, string>({
   parseLiteral: (node) => timeIn(node.kind === Kind.STRING ? node.value : null),
 });
 
+function dateOf(value: unknown): string {
+  if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && isTime(value)) return value;
+  throw new GraphQLError('Date is a day, YYYY-MM-DD.');
+}
+
+export const DateScalar = new GraphQLScalarType<string, string>({
+  name: 'Date',
+  description: 'A day, YYYY-MM-DD.',
+  serialize: dateOf,
+  parseValue: dateOf,
+  parseLiteral: (node) => dateOf(node.kind === Kind.STRING ? node.value : null),
+});
+
 export const JsonScalar = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   description: 'Any JSON value; its names are those of REST.',

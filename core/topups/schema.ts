@@ -13,7 +13,7 @@ export const QuoteView = named(
     total_minor: Type.Integer({ description: 'what is paid' }),
     credits_micro: Type.Integer(),
     fx_rate: Type.String({ description: 'decimal with 8 places: units of the currency per US dollar' }),
-    fx_day: Type.String({ description: 'date' }),
+    fx_day: Type.String({ format: 'date' }),
     fees: Type.Object({
       rail: oneOf(railNames, 'Rail'),
       items: Type.Array(

@@ -3,12 +3,12 @@
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 import { addAnswerHooks, errorHeaders, type Metrics, parseBody, refusalOf } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
+import { type ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import mercurius from 'mercurius';
 import { refusalError, shownError, withExtensions } from '../errors.ts';
 import { type Cost, costOf, documentLimits, isKind, limits, operationOf, withTimeLimit } from '../limits.ts';
 import type { Runner } from '../run.ts';
-import { answerType, readParams } from './params.ts';
+import { answerType, paramsInUrl, readParams } from './params.ts';
 
 /** Number of parsed documents that are cached; a document has at most 256 KiB. */
 const CACHE = 64;
@@ -29,7 +29,7 @@ interface MercuriusOptions<C extends HasRunner> {
 }
 
 /** What a hook of mercurius knows about one execution. */
-type Running = HasRunner & { operation_name: string | null; cost: Cost | null };
+type Running = HasRunner & { operation_name: string | null; by_get: boolean; cost: Cost | null };
 
 /** The errors of a faulty document; mercurius reports them inside one error. Null for any other error. */
 function documentErrors(thrown: unknown): readonly GraphQLError[] | null {
@@ -65,6 +65,7 @@ function sendThrown(
   }
   const refusal = explain(thrown);
   reply.headers(errorHeaders(refusal));
+  if (refusal.code === 'method_not_allowed') reply.header('allow', 'POST');
   return send(reply, refusal.status, { errors: [refusalError(refusal, request_id)] });
 }
 
@@ -78,8 +79,9 @@ async function run(
   if (answerType(request.headers.accept) === null) {
     throw new ServiceError('unsupported_media_type', 'Accept application/json.', { status: 406 });
   }
-  const params = readParams(request.body);
-  const running: Running = { ...context, operation_name: params.operationName, cost: null };
+  const by_get = request.method !== 'POST';
+  const params = readParams(by_get ? paramsInUrl(request.query as Record<string, unknown>) : request.body);
+  const running: Running = { ...context, operation_name: params.operationName, by_get, cost: null };
   const { query, variables, operationName } = params;
   const work = app.graphql(query, running as never, variables, operationName ?? undefined);
   const result = (await withTimeLimit(work, timeout_ms)) as ExecutionResult;
@@ -92,10 +94,20 @@ async function run(
   });
 }
 
-/** Adds POST `path` to `app`. */
+/** `schema` without its streams, which are not served here. */
+function withoutStreams(schema: GraphQLSchema): GraphQLSchema {
+  const config = schema.toConfig();
+  const types = config.types.filter((type) => type !== config.subscription);
+  return new GraphQLSchema({ ...config, types, subscription: null });
+}
+
+/**
+ * Adds `path` to `app`: POST, and GET for queries. A request is authorized by its header alone, so that no page can make a
+ * browser send one.
+ */
 export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options: MercuriusOptions<C>): void {
   const { path, timeout_ms = limits.timeout_ms } = options;
-  app.known_paths.add('POST', path, false);
+  for (const method of ['GET', 'POST']) app.known_paths.add(method, path, false);
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -104,7 +116,7 @@ export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options
       async (_request: FastifyRequest, body: Buffer) => parseBody(body),
     );
     await scope.register(mercurius, {
-      schema: options.schema,
+      schema: withoutStreams(options.schema),
       routes: false,
       cache: CACHE,
       validationRules: [documentLimits],
@@ -121,6 +133,7 @@ export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options
           'Subscriptions need a session and are served at the address of the console.',
         );
       }
+      if (running.by_get && isKind(operation, 'mutation')) throw queriesOnly();
       running.cost = costOf(schema, document, operation, variables ?? {});
     });
     const contexts = new WeakMap<FastifyRequest, C>();
@@ -129,7 +142,7 @@ export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options
     );
     addAnswerHooks(scope, options.metrics);
     scope.route({
-      method: 'POST',
+      method: ['GET', 'POST'],
       url: path,
       bodyLimit: limits.body_bytes,
       async onRequest(request, reply) {
@@ -144,4 +157,8 @@ function noOperation(name: string | null): GraphQLError {
   const message =
     name === null ? 'Name one of the operations.' : `There is no operation ${name.slice(0, 64)}.`;
   return withExtensions(new GraphQLError(message), { code: 'GRAPHQL_VALIDATION_FAILED' });
+}
+
+function queriesOnly(): ServiceError {
+  return new ServiceError('method_not_allowed', 'Send mutations by POST.');
 }

@@ -29,6 +29,25 @@ export function readParams(body: unknown): GraphqlParams {
   return { query, variables: variables ?? {}, operationName };
 }
 
+/** The parameters of a GET, as a body would have them. @throws GraphQLError with the code GRAPHQL_BAD_REQUEST. */
+export function paramsInUrl(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName'] as const) {
+    if (query[name] !== undefined) params[name] = query[name];
+  }
+  for (const name of ['variables', 'extensions'] as const) {
+    const text = query[name];
+    if (text === undefined || text === '') continue;
+    if (typeof text !== 'string') throw badRequest(`${name} is given more than once.`);
+    try {
+      params[name] = JSON.parse(text);
+    } catch {
+      throw badRequest(`${name} is a JSON object.`);
+    }
+  }
+  return params;
+}
+
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** The media type of an answer to a request with this `accept` header; null when it accepts none that we send. */

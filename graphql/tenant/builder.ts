@@ -4,7 +4,14 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import { Derivation } from '../derive.ts';
 import { type UserError, userErrorNames } from '../errors.ts';
 import type { PageInfoShape } from '../page.ts';
-import { CountScalar, DateTimeScalar, JsonScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
+import {
+  CountScalar,
+  DateScalar,
+  DateTimeScalar,
+  JsonScalar,
+  MicroUsdScalar,
+  MinorScalar,
+} from '../scalars.ts';
 import type { TenantContext } from './context.ts';
 
 interface TenantTypes {
@@ -15,6 +22,7 @@ interface TenantTypes {
     MicroUSD: { Input: number; Output: number };
     Minor: { Input: number; Output: number };
     Count: { Input: number; Output: number };
+    Date: { Input: string; Output: string };
     DateTime: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
   };
@@ -30,6 +38,7 @@ export const builder = new SchemaBuilder<TenantTypes>({
 builder.addScalarType('MicroUSD', MicroUsdScalar);
 builder.addScalarType('Minor', MinorScalar);
 builder.addScalarType('Count', CountScalar);
+builder.addScalarType('Date', DateScalar);
 builder.addScalarType('DateTime', DateTimeScalar);
 builder.addScalarType('JSON', JsonScalar);
 
