@@ -43,7 +43,7 @@ export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers' | '
   /** null: the provider takes no keys of callers. */
   readonly byok: { readonly price: PriceDraft; readonly tiers: TierDrafts } | null;
 };
-export type ModelDraft = Omit<Model, 'model_no' | 'endpoints'> & {
+export type ModelDraft = Omit<Model, 'model_no' | 'known_since' | 'endpoints'> & {
   readonly endpoints: readonly EndpointDraft[];
 };
 export interface CatalogDraft {

@@ -104,6 +104,8 @@ test('numbers stay through reloads; a changed price gets a new id and number, th
   expect(b?.price.price_no).not.toBe(a?.price.price_no);
   expect(c?.price).toEqual(a?.price);
   expect(first.version).toBe(third.version);
+  const since = [first, third].map(({ models }) => models.get('acme/fast-1')?.known_since);
+  expect(since[1]).toBe(since[0]);
   expect(second.version).not.toBe(first.version);
   expect(await findPriceVersion(db, a?.price.price_no as number)).toEqual(a?.price);
   expect(await findPriceVersion(db, 999_999)).toBe(null);

@@ -14,7 +14,14 @@ import {
 import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
 import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
-import { lockCatalog, numberEndpoints, numberModels, numberPrices, selectPrice } from './store.ts';
+import {
+  type KnownModel,
+  lockCatalog,
+  numberEndpoints,
+  numberModels,
+  numberPrices,
+  selectPrice,
+} from './store.ts';
 import type { Catalog, CatalogFormats, Endpoint, Model, PriceVersion, Provider } from './types.ts';
 
 /** Path of the catalog that comes with the product. */
@@ -23,7 +30,7 @@ export const committedCatalog: string = new URL('./catalog.yaml', import.meta.ur
 type LoadOptions = MergeOptions;
 
 interface Numbers {
-  readonly models: ReadonlyMap<string, number>;
+  readonly models: ReadonlyMap<string, KnownModel>;
   readonly endpoints: ReadonlyMap<string, number>;
   readonly prices: ReadonlyMap<string, number>;
 }
@@ -66,7 +73,7 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
   }
   const identities = [...drafts.values()].map((endpoint) => ({
     id: endpoint.id,
-    model_no: models.get(endpoint.model_id) as number,
+    model_no: (models.get(endpoint.model_id) as KnownModel).model_no,
     provider: endpoint.provider,
     upstream_model: endpoint.upstream_model,
     region: endpoint.region,
@@ -100,9 +107,11 @@ function numberedEndpoint(draft: EndpointDraft, numbers: Numbers): Endpoint {
 }
 
 function numberedModel(draft: ModelDraft, numbers: Numbers): Model {
+  const { model_no, created_at } = numbers.models.get(draft.id) as KnownModel;
   return {
     ...draft,
-    model_no: numbers.models.get(draft.id) as number,
+    model_no,
+    known_since: created_at.toISOString(),
     endpoints: draft.endpoints.map((endpoint) => numberedEndpoint(endpoint, numbers)),
   };
 }

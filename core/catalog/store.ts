@@ -21,8 +21,20 @@ async function numbers(
   return new Map(rows.map((row) => [row.id, row.no]));
 }
 
-/** Numbers of the models `ids`; unknown ones get the next. Needs the lock. */
-export async function numberModels(db: Db, ids: readonly string[], at: Date): Promise<Map<string, number>> {
+/** A model as the database knows it. */
+export interface KnownModel {
+  readonly id: string;
+  readonly model_no: number;
+  /** When it was first loaded from a file. */
+  readonly created_at: Date;
+}
+
+/** Numbers of the models `ids` by id; unknown ones get the next. Needs the lock. */
+export async function numberModels(
+  db: Db,
+  ids: readonly string[],
+  at: Date,
+): Promise<Map<string, KnownModel>> {
   await db.query({
     name: 'catalog.add_models',
     text: `
@@ -32,12 +44,12 @@ export async function numberModels(db: Db, ids: readonly string[], at: Date): Pr
        order by place`,
     values: [ids, at],
   });
-  return numbers(
-    db,
-    'catalog.model_numbers',
-    'select id, model_no as no from catalog.model where id = any ($1)',
-    ids,
-  );
+  const { rows } = await db.query<KnownModel>({
+    name: 'catalog.model_numbers',
+    text: 'select id, model_no, created_at from catalog.model where id = any ($1)',
+    values: [ids],
+  });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 interface EndpointIdentity {

@@ -186,6 +186,8 @@ export interface Model {
   readonly status: 'active' | 'deprecated';
   readonly markup_bps: number;
   readonly released_at: string | null;
+  /** When this installation first had it. */
+  readonly known_since: string;
   readonly deprecated_at: string | null;
   readonly retires_at: string | null;
   readonly endpoints: readonly Endpoint[];

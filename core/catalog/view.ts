@@ -34,7 +34,10 @@ export const ModelView = named(
   Type.Object({
     id: Type.String(),
     object: Type.Literal('model'),
-    created: Type.Integer({ description: 'epoch seconds of the release; 0 when unknown' }),
+    created: Type.Integer({
+      description:
+        'epoch seconds of the release; where that is not known, of when this installation first had the model',
+    }),
     owned_by: Type.String(),
     vendor: Type.String(),
     name: Type.String(),
@@ -151,8 +154,9 @@ export function capabilitiesOf(model: Model): Record<ModelCapability, boolean> {
   };
 }
 
-function releasedMs(model: Model): number {
-  return model.released_at === null ? 0 : Date.parse(model.released_at);
+/** Clients show the time and sort by it; the epoch would be neither true nor useful. */
+function createdMs(model: Model): number {
+  return Date.parse(model.released_at ?? model.known_since);
 }
 
 /** `model` on the wire; `for_anthropic` adds the fields of that client's list. */
@@ -160,7 +164,7 @@ export function viewModel(model: Model, for_anthropic: boolean): ModelView {
   const view: ModelView = {
     id: model.id,
     object: 'model',
-    created: Math.floor(releasedMs(model) / 1000),
+    created: Math.floor(createdMs(model) / 1000),
     owned_by: model.vendor,
     vendor: model.vendor,
     name: model.name,
@@ -181,7 +185,7 @@ export function viewModel(model: Model, for_anthropic: boolean): ModelView {
     ...view,
     type: 'model',
     display_name: model.name,
-    created_at: new Date(releasedMs(model)).toISOString(),
+    created_at: new Date(createdMs(model)).toISOString(),
     deprecated_at: model.deprecated_at,
     retires_at: model.retires_at,
     lifecycle: model.status,

@@ -86,6 +86,7 @@ export function model(endpoints: Endpoint[], id = 'acme/large'): Model {
     status: 'active',
     markup_bps: 0,
     released_at: null,
+    known_since: '2026-01-01T00:00:00.000Z',
     deprecated_at: null,
     retires_at: null,
     endpoints,

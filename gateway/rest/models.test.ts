@@ -19,6 +19,7 @@ beforeAll(async () => {
 
 interface Listed {
   id: string;
+  created: number;
   vendor: string;
   capabilities: Record<string, boolean>;
   pricing_from: { input: number; output: number };
@@ -52,6 +53,16 @@ test("the list holds every model of the catalog once, by name, with the fields o
       display_name: listed.data[0].name,
       object: 'model',
     });
+  }
+});
+
+test('every model has a time: of its release, or of when this installation first had it', async () => {
+  const known = new Map(models.map((model) => [model.id, model.released_at ?? model.known_since]));
+  const now_seconds = Date.now() / 1_000;
+  for (const { id, created } of await list()) {
+    expect([id, created]).toEqual([id, Math.floor(Date.parse(known.get(id) as string) / 1_000)]);
+    expect(created).toBeGreaterThan(1_500_000_000);
+    expect(created).toBeLessThanOrEqual(now_seconds);
   }
 });
 

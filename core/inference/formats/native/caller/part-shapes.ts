@@ -196,7 +196,11 @@ export const Message = named(
     named(
       'SystemMessage',
       Type.Object(
-        { role: kind('system'), ...named_, content: Type.Union([Type.String(), Type.Array(TextPart)]) },
+        {
+          role: kind('system'),
+          ...named_,
+          content: Type.Union([Type.String(), Type.Array(TextPart, { minItems: 1 })]),
+        },
         closed,
       ),
     ),
@@ -206,7 +210,7 @@ export const Message = named(
         {
           role: kind('user'),
           ...named_,
-          content: Type.Union([Type.String(), Type.Array(Type.Union(inResult))]),
+          content: Type.Union([Type.String(), Type.Array(Type.Union(inResult), { minItems: 1 })]),
         },
         closed,
       ),
@@ -224,7 +228,10 @@ export const Message = named(
     ),
     named(
       'ToolMessage',
-      Type.Object({ role: kind('tool'), ...named_, content: Type.Array(ToolResultPart) }, closed),
+      Type.Object(
+        { role: kind('tool'), ...named_, content: Type.Array(ToolResultPart, { minItems: 1 }) },
+        closed,
+      ),
     ),
   ]),
 );
