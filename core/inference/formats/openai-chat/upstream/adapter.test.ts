@@ -177,6 +177,14 @@ describe('losses on OpenAI-type endpoints', () => {
     ['top_k', { generation: { top_k: 5 } }, ['behaviour sampling_dropped']],
     ['document text', user({ type: 'document', src: { text: 'x' } }), ['behaviour document_flattened']],
     [
+      'what is inside a search result',
+      user({
+        ...{ type: 'search_result', source: 's', title: 't' },
+        content: [{ type: 'audio', src: { base64: 'x', media_type: 'audio/flac' }, format: 'flac' }],
+      }),
+      ['behaviour document_flattened', 'content audio_format_unsupported'],
+    ],
+    [
       'document citations',
       user({ type: 'document', src: { base64: 'x', media_type: 'application/pdf' }, citations: true }),
       ['behaviour citations_unsupported'],

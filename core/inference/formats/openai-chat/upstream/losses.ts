@@ -131,6 +131,9 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
       if (part.citations === true) {
         lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
+      part.content.forEach((inner, k) => {
+        partLosses(inner, `${path}.content[${k}]`, target, lose);
+      });
       break;
     case 'reasoning':
       if (reasoningMember(target) === null || part.signature !== undefined || part.data !== undefined) {

@@ -314,6 +314,14 @@ describe('losses on an endpoint of the Responses API', () => {
       [`behaviour document_flattened ${at}`],
     ],
     [
+      'what is inside a search result',
+      media({
+        ...{ type: 'search_result', source: 's', title: 't' },
+        content: [{ type: 'audio', src: { base64: 'x', media_type: 'audio/wav' } }],
+      }),
+      [`behaviour document_flattened ${at}`, `content audio_unsupported ${at}.content[0]`],
+    ],
+    [
       'document citations',
       media({ type: 'document', src: { base64: 'x', media_type: 'application/pdf' }, citations: true }),
       [`behaviour citations_unsupported ${at}`],

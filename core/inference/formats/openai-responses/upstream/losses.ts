@@ -160,6 +160,9 @@ function partLosses(
       if (part.citations === true) {
         lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
+      part.content.forEach((inner, k) => {
+        partLosses(inner, `${path}.content[${k}]`, of);
+      });
       return;
     case 'text':
       if ((part.citations?.length ?? 0) === 0) return;
