@@ -99,7 +99,7 @@ export interface AttemptRecord {
 }
 
 /** Parameters of generation whose values are numbers. */
-export type AskedNumbers = Readonly<
+type AskedNumbers = Readonly<
   Pick<
     Generation,
     | 'max_tokens'

@@ -129,11 +129,19 @@ const SHOWN: ReadonlySet<Part['type']> = new Set(['image', 'document', 'search_r
 
 const SHOWN_ONCE = 'Media in an answer of the assistant cannot be sent back here.';
 
-function partLosses(
-  part: Part,
-  path: string,
-  of: { message: Message; carried: ReadonlySet<Part>; lose: Lose },
-): void {
+interface LossesOf {
+  readonly message: Message;
+  readonly carried: ReadonlySet<Part>;
+  readonly lose: Lose;
+}
+
+function innerLosses(parts: readonly Part[], path: string, of: LossesOf): void {
+  parts.forEach((inner, k) => {
+    partLosses(inner, `${path}.content[${k}]`, of);
+  });
+}
+
+function partLosses(part: Part, path: string, of: LossesOf): void {
   const { message, carried, lose } = of;
   if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_responses') {
     lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
@@ -160,10 +168,7 @@ function partLosses(
       if (part.citations === true) {
         lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
-      part.content.forEach((inner, k) => {
-        partLosses(inner, `${path}.content[${k}]`, of);
-      });
-      return;
+      return innerLosses(part.content, path, of);
     case 'text':
       if ((part.citations?.length ?? 0) === 0) return;
       return lose('hint', 'citation_dropped', path, 'Citations of earlier answers are not sent back.');
@@ -174,10 +179,7 @@ function partLosses(
       if (part.signature === undefined) return;
       return lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
     case 'tool_result':
-      part.content.forEach((inner, k) => {
-        partLosses(inner, `${path}.content[${k}]`, of);
-      });
-      return;
+      return innerLosses(part.content, path, of);
     case 'server_tool':
       if (part.family === 'openai_responses') return;
       return lose(
