@@ -31,6 +31,7 @@ export async function generateDocuments(): Promise<void> {
               MicroUSD: 'string',
               Minor: 'string',
               Count: 'number',
+              Date: 'string',
               DateTime: 'string',
               JSON: 'unknown',
             },
