@@ -1,4 +1,4 @@
-// A gateway whose database is behind a pooler in transaction mode (docs/operate.md#a-pooler-before-postgresql): two
+// A gateway whose database is behind a pooler in transaction mode (docs/operate/databases.md#a-pooler-before-postgresql): two
 // connections of the server for everything but LISTEN and the leader's lock.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf, svcOf } from '../calls/caller.ts';
