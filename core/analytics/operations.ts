@@ -36,7 +36,7 @@ const Cost = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_I
 const Name = Type.Optional(Type.String());
 
 const ListInput = Type.Object({
-  since: Type.Optional(TimeIn),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'not after `until`' })),
   until: Type.Optional(TimeIn),
   project_id: Name,
   key_id: Name,

@@ -11,7 +11,9 @@ export const NewName = Type.String({
   description: 'a-z, 0-9 and -, 1 to 63 characters',
 });
 /** Its size in bytes is judged by `validatePolicy`, so that a text that is too long is reported like any other fault. */
-export const YamlText = Type.String({ description: 'policy text, YAML, at most 64 KiB' });
+export const YamlText = Type.String({
+  description: 'policy text in the language of docs/policies.md, YAML, at most 64 KiB',
+});
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 export const ScopeInput = Type.Optional(
   Type.Object(

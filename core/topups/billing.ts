@@ -40,7 +40,16 @@ const AddressChange = named(
 export const billingMembers = {
   legal_name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
   billing_currency: Type.Optional(oneOf(currencies, 'BillingCurrency')),
-  gstin: Type.Optional(nullable(Type.String({ minLength: 15, maxLength: 15 }))),
+  gstin: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 15,
+        maxLength: 15,
+        description:
+          'of an organization in India, where `tax_status` gst_registered and sez need it; elsewhere the status is overseas',
+      }),
+    ),
+  ),
   tax_status: Type.Optional(oneOf(['gst_registered', 'unregistered', 'sez', 'overseas'], 'TaxStatus')),
   billing_email: Type.Optional(nullable(Type.String({ format: 'email', maxLength: 254 }))),
   billing_address: Type.Optional(nullable(AddressChange)),

@@ -22,7 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const QUOTE_MS = 15 * MINUTE_MS;
 /** Rail-b keeps a session for at most 24 hours. */
 const OPEN_SECONDS = 23 * 3_600;
-/** Limits per organisation. */
+/** Limits per organization. */
 const PENDING_MAX = 10;
 const PER_DAY_MAX = 30;
 const FAILED_PER_HOUR_MAX = 5;
@@ -34,7 +34,7 @@ async function billingOf(context: Context, org_id: Id<'org'>): Promise<Billing> 
 }
 
 /**
- * The price of `amount_minor` for an organisation, by the rate of the day, which then binds for 15 minutes.
+ * The price of `amount_minor` for an organization, by the rate of the day, which then binds for 15 minutes.
  * @throws ServiceError amount_too_large, currency_not_supported, fx_stale.
  */
 export async function quoteFor(
@@ -267,7 +267,7 @@ export function cancelTopup(context: Context, args: { org_id: Id<'org'>; id: Id<
   });
 }
 
-/** A balance as an organisation's people read it: in its currency at the mid rate, rounded down. */
+/** A balance as an organization's people read it: in its currency at the mid rate, rounded down. */
 export function displayBalance(
   context: Context,
   args: { billing_country: string; billing_currency: string },

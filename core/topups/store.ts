@@ -56,7 +56,7 @@ export async function insertTopup(db: Db, topup: NewTopup): Promise<void> {
   });
 }
 
-/** A top-up; with `org_id` only that organisation's. Null when there is none. */
+/** A top-up; with `org_id` only that organization's. Null when there is none. */
 export async function findTopup(
   db: Db,
   args: { id: Id<'topup'>; org_id: Id<'org'> | null },
@@ -116,7 +116,7 @@ export async function listTopups(
   return rows;
 }
 
-/** How many top-ups an organisation has open, made since `day`, and lost since `hour`. */
+/** How many top-ups an organization has open, made since `day`, and lost since `hour`. */
 export async function countRecent(
   db: Db,
   args: { org_id: Id<'org'>; day: Date; hour: Date },
@@ -209,7 +209,7 @@ export async function noteFee(db: Db, args: { id: Id<'topup'>; fee_minor: number
   });
 }
 
-/** Keeps the rate of a quote for an organisation and an amount; a later quote replaces it. */
+/** Keeps the rate of a quote for an organization and an amount; a later quote replaces it. */
 export async function keepQuote(
   db: Db,
   quote: {
@@ -257,7 +257,7 @@ export async function findQuote(
   return rows[0] ?? null;
 }
 
-/** Whether an organisation has ever paid. */
+/** Whether an organization has ever paid. */
 export async function hasPaid(db: Db, org_id: Id<'org'>): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'topups.has_paid',

@@ -61,7 +61,7 @@ export interface Draft {
   readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
 }
 
-/** The settings of the caller's organisation that decide about calls. */
+/** The settings of the caller's organization that decide about calls. */
 export interface Scope {
   readonly policies: OrgPolicies;
   readonly keys: OrgKeys;
