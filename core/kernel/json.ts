@@ -176,10 +176,10 @@ export function duplicateRefused(path: string | null): ServiceError {
 }
 
 /**
- * `value` is what was parsed from `text`. Parsers disagree which of two equal members counts (RFC 8259, 4): a provider
+ * `value` is what was parsed from `text`, which has so many `members`, unless null. Parsers disagree which of two equal members counts (RFC 8259, 4): a provider
  * that reads the other one would get another prompt, model or cap than was redacted, measured and priced.
  * @throws ServiceError invalid_json where a member occurs twice
  */
-export function refuseDuplicates(text: string, value: unknown): void {
-  if (membersIn(text) !== membersOf(value)) throw duplicateRefused(firstDuplicate(text));
+export function refuseDuplicates(text: string, value: unknown, members: number | null = null): void {
+  if ((members ?? membersIn(text)) !== membersOf(value)) throw duplicateRefused(firstDuplicate(text));
 }

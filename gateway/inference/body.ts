@@ -33,6 +33,8 @@ export interface Body {
   readonly bytes: Buffer;
   /** It is large or dense: reading it at once would make others wait. */
   readonly in_slices: boolean;
+  /** Members of all its objects, duplicates included; null where they were not counted. */
+  readonly members: number | null;
 }
 
 /** What becomes of a body; of the first three one is called. */
@@ -71,8 +73,9 @@ class Chunks {
   take(): Body {
     const bytes = this.#all.length > 1 ? Buffer.concat(this.#all, this.size) : (this.#all[0] ?? EMPTY);
     const in_slices = this.#scan?.inSlices ?? false;
+    const members = this.#scan?.members ?? null;
     this.drop();
-    return { bytes, in_slices };
+    return { bytes, in_slices, members };
   }
 
   drop(): void {

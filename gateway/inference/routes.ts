@@ -157,7 +157,7 @@ class InferenceRequest {
     });
   }
 
-  private call(grant: KeyGrant, place: LimitSlot, { bytes, in_slices }: Body): void {
+  private call(grant: KeyGrant, place: LimitSlot, { bytes, in_slices, members }: Body): void {
     if (this.response.destroyed) return place.leave();
     const incoming = {
       request_id: this.id,
@@ -165,6 +165,7 @@ class InferenceRequest {
       grant,
       body: bytes,
       in_slices,
+      members,
       headers: this.request.headers as Record<string, string | undefined>,
       secret: this.secret,
       path: this.path,

@@ -27,6 +27,8 @@ export interface Incoming {
   readonly body: Buffer;
   /** The body is large or dense: it is read in slices, so that no other caller waits for it. */
   readonly in_slices: boolean;
+  /** Members of all objects of the body, duplicates included, where they were counted as it came; else null. */
+  readonly members: number | null;
   /** Names are lower-case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ServiceError } from '../../../kernel/index.ts';
+import { membersOf, ServiceError } from '../../../kernel/index.ts';
 import { BodyScan } from './body-scan.ts';
 
 /** How `text` is read when it comes in chunks of so many bytes. */
@@ -81,4 +81,15 @@ describe('a body is read', () => {
       }
     }
   });
+});
+
+test('the members of a body are counted as its JSON has them, in whatever chunks it comes', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 200 }), (value, chunk) => {
+      const bytes = Buffer.from(JSON.stringify(value));
+      const scan = new BodyScan();
+      for (let at = 0; at < bytes.length; at += chunk) scan.push(bytes.subarray(at, at + chunk));
+      expect(scan.members).toBe(membersOf(value));
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { membersOf, ServiceError } from '../../../kernel/index.ts';
+import { BodyScan } from './body-scan.ts';
 import { parseText } from './parse.ts';
 
 /** The offset that the refusal of `text` tells. */
@@ -83,6 +84,19 @@ describe('a member that occurs twice', () => {
   ])('is not seen where there is none: %s', (text) => {
     expect(refusedAt(text)).toBeNull();
   });
+});
+
+test('a member that occurs twice is refused by the count that was made as the body came', () => {
+  const textOf = (message: string) =>
+    `{"model":"a","messages":[{"content":${JSON.stringify('if (a === "b") {\n  c("d"); }\n'.repeat(99))}},${message}]}`;
+  const parsed = (text: string) => {
+    const scan = new BodyScan();
+    scan.push(Buffer.from(text));
+    return parseText(text, scan.members);
+  };
+  const once = textOf('{"role":"user","content":"a"}');
+  expect(parsed(once)).toEqual(JSON.parse(once));
+  expect(() => parsed(textOf('{"role":"user","role":"a"}'))).toThrow("'messages[1].role' occurs twice");
 });
 
 test('members are counted at any depth', () => {

@@ -27,9 +27,9 @@ export interface Read {
 }
 
 /** The whole body in one go. @throws ServiceError what reading refuses. */
-export function readAtOnce({ body: bytes, dialect, headers }: Incoming): Read {
+export function readAtOnce({ body: bytes, members, dialect, headers }: Incoming): Read {
   const text = bytes.toString('utf8');
-  const body = parseText(text);
+  const body = parseText(text, members);
   return { text, body, request: dialect.read(body, headers) };
 }
 

@@ -8,6 +8,7 @@ function incoming(body: string, settings: object, headers: Incoming['headers'] =
     dialect: { name: 'chat' },
     grant: { data_policy: { redact: settings } },
     body: Buffer.from(body),
+    members: null,
     headers,
   } as unknown as Incoming;
 }
