@@ -130,6 +130,8 @@ export function temporalProgram(facts: Facts, program: string): Program {
   const { config, dataDir, addresses } = facts;
   const { temporal, temporal_ui } = addresses;
   const temporal_ui_url = `http://127.0.0.1:${temporal_ui}`;
+  // Made by Temporal alone: in a file that exists it makes no tables.
+  const file = join(dataDir, 'temporal.db');
   // The UI calls the server behind it, so this address answers only when both run.
   const health_url = `${temporal_ui_url}/api/v1/namespaces/${config.temporal_namespace}`;
   return {
@@ -137,14 +139,11 @@ export function temporalProgram(facts: Facts, program: string): Program {
     address: temporal.address,
     health_url,
     child: {
-      // The database holds the inputs of workflows, so nobody else may read it. It cannot be created here beforehand:
-      // Temporal makes its tables only in a file that does not exist yet.
-      program: '/bin/sh',
+      program,
       args: [
-        ...['-c', 'umask 077 && exec "$0" "$@"', program],
         ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(temporal.port)],
         ...['--ui-port', String(temporal_ui), '--ui-disable-news-fetch', '--log-level', 'error'],
-        ...['--namespace', config.temporal_namespace, '--db-filename', join(dataDir, 'temporal.db')],
+        ...['--namespace', config.temporal_namespace, '--db-filename', file],
       ],
       cwd: dataDir,
       log: logOf(facts, 'temporal'),
