@@ -68,28 +68,44 @@ function bind(run: Run, at: { readonly named: (text: string) => string; readonly
   };
 }
 
+/**
+ * Runs `work` on a connection of `pool`. After a fault `recover` makes it usable again, or rejects with why it is not;
+ * then, or when it died meanwhile, it does not go back to the pool.
+ */
+async function onConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  recover: (client: pg.PoolClient, fault: unknown) => Promise<unknown>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const died = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', died);
+  try {
+    return await work(client);
+  } catch (fault) {
+    await recover(client, fault).catch(died);
+    throw fault;
+  } finally {
+    client.off('error', died);
+    client.release(broken);
+  }
+}
+
 /** Single statements of `pool`, each acting as `role`. */
 function actingAs(pool: pg.Pool, role: string): Run {
   const scope = scopeOf({ role });
-  return async (statement) => {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    // The pool listens to idle connections alone: one that dies in here would take the process with it.
-    const died = (error: Error) => {
-      broken = error;
-    };
-    client.on('error', died);
-    try {
-      return await queryIn(client, scope, statement);
-    } catch (error) {
-      // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
-      if (!(error instanceof pg.DatabaseError)) broken = error as Error;
-      throw error;
-    } finally {
-      client.off('error', died);
-      client.release(broken);
-    }
-  };
+  return (statement) =>
+    onConnection(
+      pool,
+      (client) => queryIn(client, scope, statement),
+      async (_client, fault) => {
+        // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
+        if (!(fault instanceof pg.DatabaseError)) throw fault;
+      },
+    );
 }
 
 /**
@@ -121,29 +137,14 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   return {
     query: db.query,
     shards,
-    async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      // The pool listens to idle connections alone: one that dies in here would take the process with it. Its
-      // statements fail by themselves.
-      const died = (error: Error) => {
-        broken = error;
-      };
-      client.on('error', died);
-      try {
+    transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
+      const inside = async (client: pg.PoolClient) => {
         await client.query(begin);
         const result = await work(bind((statement) => client.query(statement), at));
         await client.query('commit');
         return result;
-      } catch (error) {
-        await client.query('rollback').catch((e: Error) => {
-          broken = e;
-        });
-        throw error;
-      } finally {
-        client.off('error', died);
-        client.release(broken);
-      }
+      };
+      return onConnection(pool, inside, (client) => client.query('rollback'));
     },
     get connections() {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
