@@ -502,12 +502,14 @@ create table public.invoice (
   pdf_sha256 text,
   issued_at timestamp with time zone not null,
   sent_at timestamp with time zone,
+  payment_ref text,
   constraint invoice_pkey PRIMARY KEY (id),
   constraint invoice_number_once UNIQUE (supplier_id, number),
   constraint invoice_cgst_minor_check CHECK ((cgst_minor >= 0)),
   constraint invoice_credit_note_names_original CHECK (((kind = 'credit_note'::text) = (original_invoice_id IS NOT NULL))),
   constraint invoice_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint invoice_id_check CHECK ((id ~ '^(inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint invoice_id_says_credit_note CHECK (((kind = 'credit_note'::text) = (id ~ '^cn_'::text))),
   constraint invoice_igst_minor_check CHECK ((igst_minor >= 0)),
   constraint invoice_irn_status_check CHECK ((irn_status = ANY (ARRAY['not_applicable'::text, 'pending'::text, 'generated'::text, 'cancelled'::text, 'failed'::text]))),
   constraint invoice_kind_check CHECK ((kind = ANY (ARRAY['tax_invoice'::text, 'export_invoice'::text, 'credit_note'::text, 'receipt'::text]))),
@@ -522,6 +524,8 @@ create table public.invoice (
   constraint invoice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
   constraint invoice_original_invoice_id_fkey FOREIGN KEY (original_invoice_id) REFERENCES invoice(id)
 );
+CREATE INDEX invoice_credit_notes ON public.invoice USING btree (original_invoice_id) WHERE (original_invoice_id IS NOT NULL);
+CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id) WHERE (refund_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
 CREATE INDEX invoice_walk ON public.invoice USING btree (org_id, issued_at DESC, id DESC);
 grant insert, select on public.invoice to svc_runtime;

@@ -1,7 +1,8 @@
+export { issueCreditNote, refundedTax } from './credit-note.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { invoiceOperations } from './operations.ts';
 export { isStateOfAddress } from './states.ts';
 export { findInvoice, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
-export type { Invoice, Supplier, TaxTerms } from './types.ts';
+export type { Invoice, InvoiceId, Supplier, TaxTerms } from './types.ts';

@@ -2,8 +2,8 @@
 import type { Context, Id } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
 import { documentNumber, financialYear } from './number.ts';
-import { insertInvoice, nextNumber } from './store.ts';
-import type { TaxTerms } from './types.ts';
+import { insertInvoice, type NewInvoice, nextNumber } from './store.ts';
+import type { InvoiceId, TaxTerms } from './types.ts';
 
 interface TopupInvoice {
   readonly topup_id: Id<'topup'>;
@@ -13,6 +13,8 @@ interface TopupInvoice {
   /** Decimal with eight places. */
   readonly fx_rate: string;
   readonly credits_micro: number;
+  /** The rail's reference of the payment. */
+  readonly payment_ref: string;
   readonly terms: TaxTerms;
 }
 
@@ -29,31 +31,45 @@ function creditsLine(sac: string, amount_minor: number) {
 }
 
 /** Writes the event `invoice.issued`, to be sent when the transaction has committed. */
-function announce(
-  context: Context,
-  { terms, currency, topup_id }: TopupInvoice,
-  made: {
-    readonly id: Id<'invoice'>;
-    readonly number: string;
-    readonly total_minor: number;
-    readonly at: Date;
-  },
-): Promise<void> {
+function announce(context: Context, invoice: NewInvoice): Promise<void> {
+  const { id, number, kind, currency, total_minor, topup_id, refund_id, issued_at } = invoice;
   return writeEvent(context.db, {
-    org_id: terms.recipient.org_id,
+    org_id: invoice.org_id,
     topic: 'invoice.issued',
     payload: {
-      invoice_id: made.id,
-      number: made.number,
-      kind: terms.decision.kind,
-      currency,
-      total_minor: made.total_minor,
-      topup_id,
-      refund_id: null,
-      issued_at: made.at.toISOString(),
+      ...{ invoice_id: id, number, kind, currency, total_minor, topup_id, refund_id },
+      issued_at: issued_at.toISOString(),
     },
-    at: made.at,
+    at: issued_at,
   });
+}
+
+/** A document before it has its number. */
+export type Draft = Omit<NewInvoice, 'number' | 'fy' | 'total_minor' | 'irn_status' | 'issued_at'> & {
+  readonly id: InvoiceId;
+  /** Prefix of its number. */
+  readonly series: string;
+  readonly at: Date;
+};
+
+/**
+ * Numbers a document, inserts it and emits `invoice.issued`. The counter of its series stays locked until the
+ * transaction ends, so call it last.
+ */
+export async function putDocument(
+  context: Context,
+  draft: Draft,
+): Promise<{ number: string; total_minor: number }> {
+  const { series, at } = draft;
+  const fy = financialYear(at);
+  const no = await nextNumber(context.db, { supplier: draft.supplier_id, series, fy });
+  const number = documentNumber({ series, fy, no });
+  const total_minor = draft.taxable_minor + draft.cgst_minor + draft.sgst_minor + draft.igst_minor;
+  // Registration of documents (IRN) is not part of this release.
+  const invoice = { ...draft, number, fy, total_minor, irn_status: 'not_applicable', issued_at: at };
+  await insertInvoice(context.db, invoice);
+  await announce(context, invoice);
+  return { number, total_minor };
 }
 
 /**
@@ -70,18 +86,12 @@ export async function issueTopupInvoice(
     decision,
   } = args.terms;
   const { cgst_minor, sgst_minor, igst_minor } = args.terms;
-  const at = context.now();
   const id = context.newId('invoice');
-  const fy = financialYear(at);
-  const total_minor = args.amount_minor + cgst_minor + sgst_minor + igst_minor;
-  const no = await nextNumber(context.db, { supplier: supplier_id, series, fy });
-  const number = documentNumber({ series, fy, no });
-  await insertInvoice(context.db, {
+  const { number } = await putDocument(context, {
     id,
     org_id: recipient.org_id,
     supplier_id,
-    number,
-    fy,
+    series,
     kind: decision.kind,
     currency: args.currency,
     place_of_supply: decision.place_of_supply,
@@ -91,20 +101,15 @@ export async function issueTopupInvoice(
     hsn_sac: sac,
     tax_rate_bps: decision.rate_bps,
     taxable_minor: args.amount_minor,
-    cgst_minor,
-    sgst_minor,
-    igst_minor,
-    total_minor,
+    ...{ cgst_minor, sgst_minor, igst_minor },
     endorsement: decision.endorsement,
     fx_rate: args.fx_rate,
     credits_micro: args.credits_micro,
     topup_id: args.topup_id,
     refund_id: null,
     original_invoice_id: null,
-    // Registration of documents (IRN) is not part of this release.
-    irn_status: 'not_applicable',
-    issued_at: at,
+    payment_ref: args.payment_ref,
+    at: context.now(),
   });
-  await announce(context, args, { id, number, total_minor, at });
   return { id, number };
 }

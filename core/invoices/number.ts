@@ -1,4 +1,5 @@
-// Numbers of documents (docs/tax.md#numbers): `PFX/yy-yy/nnnnn`, one series per supplier and financial year.
+// Numbers of documents (docs/tax.md#numbers): `PFX/yy-yy/nnnnn`, one series per supplier and financial year. Credit
+// notes have a series of their own, `CPFX`.
 
 /** India Standard Time is five and a half hours ahead of UTC and has no summer time. */
 const IST_MS = 5.5 * 3_600_000;
@@ -20,4 +21,19 @@ export function documentNumber(args: { series: string; fy: string; no: number })
   const number = `${args.series}/${args.fy}/${String(args.no).padStart(5, '0')}`;
   if (number.length > LENGTH_MAX) throw new RangeError(`the series ${args.series} of ${args.fy} is used up`);
   return number;
+}
+
+/** The series of the credit notes of documents numbered like `number`: `CINV` for `INV/26-27/00001`. */
+export function creditNoteSeries(number: string): string {
+  return `C${number.slice(0, number.indexOf('/'))}`;
+}
+
+/**
+ * The first instant at which a credit note for a document of `issued_at` cannot reduce its tax any more: the end, in
+ * Kolkata, of 30 November after the document's financial year (section 34(2) of the CGST Act).
+ */
+export function taxReductionEnd(issued_at: Date): Date {
+  const local = new Date(issued_at.getTime() + IST_MS);
+  const year_end = local.getUTCMonth() >= 3 ? local.getUTCFullYear() + 1 : local.getUTCFullYear();
+  return new Date(Date.UTC(year_end, 11, 1) - IST_MS);
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import {
   type Context,
   idOf,
+  isId,
   notFound,
   oneOf,
   operation,
@@ -141,7 +142,7 @@ const getInvoiceOperation = operation({
   async run(context, { id }) {
     const { org_id } = orgCaller(context);
     // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
-    if (!seesDocuments(context) || !/^(?:inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) throw notFound();
+    if (!seesDocuments(context) || !(isId('invoice', id) || isId('credit_note', id))) throw notFound();
     const invoice = await findInvoice(context.db, { org_id, id });
     if (invoice === null) throw notFound();
     return viewInvoice(invoice);

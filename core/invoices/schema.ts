@@ -82,7 +82,8 @@ export type InvoiceView = Static<typeof InvoiceView>;
 
 /** A document as the API shows it. */
 export function viewInvoice(invoice: Invoice): InvoiceView {
-  const { supplier_id, endorsement: _, ack_at, issued_at, sent_at, lines, supplier, ...shown } = invoice;
+  const { supplier_id, ack_at, issued_at, sent_at, lines, supplier, ...row } = invoice;
+  const { endorsement: _, payment_ref: __, ...shown } = row;
   return {
     ...shown,
     supplier: { ...supplier, address: [...supplier.address] },

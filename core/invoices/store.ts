@@ -1,6 +1,6 @@
 // SQL of documents.
 import type { Db, Id } from '../kernel/index.ts';
-import type { Invoice, InvoiceKind } from './types.ts';
+import type { Invoice, InvoiceKind, TaxParts } from './types.ts';
 
 /**
  * The next number of a series. The row stays locked until the transaction ends: documents of one supplier take turns,
@@ -21,23 +21,23 @@ export async function nextNumber(
   return rows[0]!.last_no;
 }
 
+/** A document as it is issued: without what is only known later. */
+export type NewInvoice = Omit<
+  Invoice,
+  'status' | 'original_number' | 'irn' | 'irn_qr' | 'ack_no' | 'ack_at' | 'pdf_sha256' | 'sent_at'
+>;
+
 /** Inserts a document as it was issued. */
-export async function insertInvoice(
-  db: Db,
-  invoice: Omit<
-    Invoice,
-    'status' | 'original_number' | 'irn' | 'irn_qr' | 'ack_no' | 'ack_at' | 'pdf_sha256' | 'sent_at'
-  >,
-): Promise<void> {
+export async function insertInvoice(db: Db, invoice: NewInvoice): Promise<void> {
   await db.query({
     name: 'invoices.insert',
     text: `
       insert into invoice (id, org_id, supplier_id, number, fy, kind, currency, place_of_supply, supplier, recipient,
                            lines, hsn_sac, tax_rate_bps, taxable_minor, cgst_minor, sgst_minor, igst_minor,
                            total_minor, endorsement, fx_rate, credits_micro, topup_id, refund_id,
-                           original_invoice_id, irn_status, issued_at)
+                           original_invoice_id, payment_ref, irn_status, issued_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-              $23, $24, $25, $26)`,
+              $23, $24, $25, $26, $27)`,
     values: [
       invoice.id,
       invoice.org_id,
@@ -63,6 +63,7 @@ export async function insertInvoice(
       invoice.topup_id,
       invoice.refund_id,
       invoice.original_invoice_id,
+      invoice.payment_ref,
       invoice.irn_status,
       invoice.issued_at,
     ],
@@ -80,6 +81,41 @@ export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string 
     values: [args.org_id, args.id],
   });
   return rows[0] ?? null;
+}
+
+/**
+ * A document of `org_id`, locked until the transaction ends, so that its credit notes are issued one after the other;
+ * null when it is missing or another organization's.
+ */
+export async function lockInvoice(
+  db: Db,
+  args: { org_id: Id<'org'>; id: Id<'invoice'> },
+): Promise<Invoice | null> {
+  const { rows } = await db.query<Invoice>({
+    name: 'invoices.lock',
+    text: `
+      select i.*, null as original_number from invoice i where i.org_id = $1 and i.id = $2 for update`,
+    values: [args.org_id, args.id],
+  });
+  return rows[0] ?? null;
+}
+
+/** What the credit notes of a document have taken back of it. */
+export async function creditedSoFar(
+  db: Db,
+  original_invoice_id: string,
+): Promise<TaxParts & { readonly taxable_minor: number }> {
+  const { rows } = await db.query<TaxParts & { taxable_minor: number }>({
+    name: 'invoices.credited_so_far',
+    text: `
+      select coalesce(sum(taxable_minor), 0)::bigint as taxable_minor,
+             coalesce(sum(cgst_minor), 0)::bigint as cgst_minor,
+             coalesce(sum(sgst_minor), 0)::bigint as sgst_minor,
+             coalesce(sum(igst_minor), 0)::bigint as igst_minor
+        from invoice where original_invoice_id = $1 and status = 'issued'`,
+    values: [original_invoice_id],
+  });
+  return rows[0]!;
 }
 
 /** Documents of `org_id`, newest first, strictly after `before`. */

@@ -65,9 +65,12 @@ interface InvoiceLine {
   readonly amount_minor: number;
 }
 
+/** An id of a document: a credit note has its own prefix. */
+export type InvoiceId = Id<'invoice'> | Id<'credit_note'>;
+
 /** A row of `invoice`. */
 export interface Invoice {
-  readonly id: string;
+  readonly id: InvoiceId;
   readonly org_id: Id<'org'>;
   readonly supplier_id: string;
   readonly number: string;
@@ -90,10 +93,12 @@ export interface Invoice {
   /** Decimal with eight places. */
   readonly fx_rate: string;
   readonly credits_micro: number;
-  readonly topup_id: string | null;
-  readonly refund_id: string | null;
-  readonly original_invoice_id: string | null;
+  readonly topup_id: Id<'topup'> | null;
+  readonly refund_id: Id<'refund'> | null;
+  readonly original_invoice_id: Id<'invoice'> | null;
   readonly original_number: string | null;
+  /** The rail's reference of the payment, or of the refund. */
+  readonly payment_ref: string | null;
   readonly irn_status: string;
   readonly irn: string | null;
   readonly irn_qr: string | null;

@@ -16,6 +16,7 @@ export const prefixes = {
   refund: 'rfd',
   gift: 'gift',
   invoice: 'inv',
+  credit_note: 'cn',
   lot: 'lot',
   event: 'evt',
   webhook: 'wh',

@@ -34,6 +34,7 @@ async function book(context: Context, topup: Topup, payment: Captured): Promise<
     amount_minor: topup.amount_minor,
     fx_rate: topup.fx_rate,
     credits_micro: topup.credits_micro,
+    payment_ref: payment.payment_ref,
     terms: topup.tax,
   });
   const { payment_ref, method } = payment;

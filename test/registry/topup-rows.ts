@@ -30,7 +30,12 @@ export function makeTopup(
       created_at: at,
       expires_at: new Date(at.getTime() + 3_600_000),
     });
-    const invoice = await issueTopupInvoice(context, { ...price, topup_id, terms });
+    const invoice = await issueTopupInvoice(context, {
+      ...price,
+      topup_id,
+      payment_ref: `pi_${topup_id}`,
+      terms,
+    });
     return { topup_id, invoice_id: invoice.id };
   });
 }
