@@ -133,10 +133,12 @@ create table ledger.burn (
   to_micro bigint not null,
   book_id bigint not null,
   block_no bigint not null,
+  seq bigint,
   constraint burn_starts_once_per_place PRIMARY KEY (lot_no, from_micro),
   constraint burn_range_not_empty CHECK ((to_micro > from_micro)),
   constraint burn_starts_within_lot CHECK ((from_micro >= 0))
 );
+CREATE INDEX burn_by_entry ON ledger.burn USING btree (book_id, seq) WHERE (seq IS NOT NULL);
 grant select on ledger.burn to svc_runtime;
 
 create table ledger.entry (
@@ -223,15 +225,17 @@ create table ledger.lot (
   amount bigint not null,
   burned bigint not null default 0,
   is_open boolean not null default true,
+  origin_seq bigint not null,
   constraint lot_pkey PRIMARY KEY (lot_no),
   constraint lot_lot_id_key UNIQUE (lot_id),
-  constraint one_lot_per_entry UNIQUE (book_id, seq),
+  constraint one_lot_per_entry_and_origin UNIQUE (book_id, seq, origin_seq),
   constraint burned_within_lot CHECK (((burned >= 0) AND (burned <= amount))),
   constraint lot_amount_positive CHECK ((amount > 0)),
   constraint lot_is_open_iff_something_is_left CHECK ((is_open = (burned < amount))),
+  constraint origin_is_no_later_entry CHECK ((origin_seq <= seq)),
   constraint lot_book_id_fkey FOREIGN KEY (book_id) REFERENCES ledger.book(book_id)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
-CREATE INDEX lot_burn_order ON ledger.lot USING btree (book_id, expires_at, is_grant DESC, seq) WHERE is_open;
+CREATE INDEX lot_burn_order ON ledger.lot USING btree (book_id, expires_at, is_grant DESC, origin_seq, seq) WHERE is_open;
 CREATE INDEX lot_expiring ON ledger.lot USING btree (expires_at) WHERE (is_open AND (expires_at < 'infinity'::timestamp with time zone));
 grant select on ledger.lot to svc_runtime;
 
@@ -558,8 +562,8 @@ create table public.ledger_task (
   created_at timestamp with time zone not null,
   constraint ledger_task_pkey PRIMARY KEY (task_no),
   constraint applied_iff_answered CHECK (((applied_at IS NULL) = (result IS NULL))),
-  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'set_budget'::text, 'resume_budget'::text]))),
-  constraint reference_iff_credit CHECK (((reference IS NOT NULL) = (kind = 'credit'::text)))
+  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'set_budget'::text, 'resume_budget'::text]))),
+  constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text]))))
 );
 CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (book_id, reference) WHERE (reference IS NOT NULL);
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
@@ -1301,11 +1305,12 @@ $function$
 ;
 revoke execute on function ledger.budget_payload from public;
 
-CREATE OR REPLACE FUNCTION ledger.burn_lots(p_book bigint, p_block bigint, p_amount bigint, p_lot bigint, p_paid_only boolean, p_before timestamp with time zone)
+CREATE OR REPLACE FUNCTION ledger.burn_lots(p_book bigint, p_block bigint, p_amount bigint, p_lot bigint, p_paid_only boolean, p_before timestamp with time zone, p_origin bigint DEFAULT NULL::bigint, p_seq bigint DEFAULT NULL::bigint)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
--- Burns `p_amount` from the open lots in burn order, or from `p_lot` alone; returns the granted part of it.
+-- Burns `p_amount` from the open lots in burn order, from `p_lot` alone, or from those of `p_origin`; returns the
+-- granted part of it. `p_seq` is the entry of a debit or expiry.
 declare
   v_left bigint := p_amount;
   v_granted bigint := 0;
@@ -1314,15 +1319,16 @@ declare
 begin
   for l in
     select * from ledger.lot x where x.book_id = p_book and x.is_open and (p_lot is null or x.lot_no = p_lot)
+      and (p_origin is null or x.origin_seq = p_origin)
       and not (p_paid_only and x.is_grant) and (p_before is null or x.created_at < p_before)
-    order by x.expires_at, x.is_grant desc, x.seq
+    order by x.expires_at, x.is_grant desc, x.origin_seq, x.seq
   loop
     exit when v_left = 0;
     v_part := least(v_left, l.amount - l.burned);
     update ledger.lot x set burned = x.burned + v_part, is_open = x.burned + v_part < x.amount
     where x.lot_no = l.lot_no;
-    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
-    values (l.lot_no, l.burned, l.burned + v_part, p_book, p_block);
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no, seq)
+    values (l.lot_no, l.burned, l.burned + v_part, p_book, p_block, p_seq);
     if l.is_grant then v_granted := v_granted + v_part; end if;
     v_left := v_left - v_part;
   end loop;
@@ -1348,8 +1354,8 @@ begin
   from ledger.entry e join ledger.lot l on l.book_id = e.book_id and l.seq = e.seq
   where e.book_id = p_book and e.kind = p_kind and e.ref_type = p_ref_type and e.ref_id = p_ref_id and e.amount > 0;
   if found then return; end if;
-  insert into ledger.lot (lot_id, book_id, seq, is_grant, expires_at, created_at, amount)
-  values (p_lot_id, p_book, v.seq + 1, p_grant, p_expires, greatest(v.last_at, p_now), p_amount);
+  insert into ledger.lot (lot_id, book_id, seq, origin_seq, is_grant, expires_at, created_at, amount)
+  values (p_lot_id, p_book, v.seq + 1, v.seq + 1, p_grant, p_expires, greatest(v.last_at, p_now), p_amount);
   o_seq := ledger.post(v, p_amount, case when p_grant then p_amount else 0 end, p_kind, p_ref_type, p_ref_id,
     timestamptz_send(p_expires) || boolsend(p_grant) || convert_to(p_lot_id, 'UTF8'), p_now);
   o_lot_id := p_lot_id;
@@ -1359,17 +1365,18 @@ end $function$
 revoke execute on function ledger.credit from public;
 grant execute on function ledger.credit to svc_runtime;
 
-CREATE OR REPLACE FUNCTION ledger.debit(p_book bigint, p_amount bigint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot_id text, p_paid_only boolean, p_before timestamp with time zone, p_write_off boolean, p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_taken bigint)
+CREATE OR REPLACE FUNCTION ledger.debit(p_book bigint, p_amount bigint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot_id text, p_paid_only boolean, p_before timestamp with time zone, p_short text, p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_taken bigint)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
--- Takes `p_amount` out of one lot, the paid lots or all, once per (kind, reference). Status: ok, replay,
--- insufficient (nothing was taken). With `p_write_off` it takes what is there and records the rest.
+-- Takes `p_amount` out of one lot and what was put back of it, the paid lots or all, once per (kind, reference).
+-- Status: ok, replay, insufficient (nothing was taken). Where it is not all there, `p_short` says what to do: `refuse`,
+-- `take_less`, or `write_off`, which takes what is there and records the rest.
 declare
   v ledger.book;
-  v_lot bigint;
+  v_origin bigint;
   v_reach bigint;
 begin
   if p_amount <= 0 then raise exception 'a debit is positive' using errcode = '22L03'; end if;
@@ -1378,18 +1385,19 @@ begin
   where e.book_id = p_book and e.kind = p_kind and e.ref_type = p_ref_type and e.ref_id = p_ref_id and p_kind <> 16;
   if found then o_status := 'replay'; return; end if;
   if p_lot_id is not null then
-    select lot_no into strict v_lot from ledger.lot where book_id = p_book and lot_id = p_lot_id;
+    select origin_seq into strict v_origin from ledger.lot where book_id = p_book and lot_id = p_lot_id;
   end if;
   select least(v.available, coalesce(sum(l.amount - l.burned), 0)::bigint) into v_reach from ledger.lot l
-  where l.book_id = p_book and l.is_open and (v_lot is null or l.lot_no = v_lot)
+  where l.book_id = p_book and l.is_open and (v_origin is null or l.origin_seq = v_origin)
     and not (p_paid_only and l.is_grant) and (p_before is null or l.created_at < p_before);
-  if v_reach < p_amount and not p_write_off then
+  -- Only refunds, disputes and chargebacks leave an entry of nothing.
+  if v_reach < p_amount and (p_short = 'refuse' or v_reach = 0 and p_kind not in (3, 17, 19)) then
     o_status := 'insufficient'; o_taken := 0; return;
   end if;
   o_taken := least(v_reach, p_amount);
-  o_seq := ledger.post(v, -o_taken, -ledger.burn_lots(p_book, v.block_no + 1, o_taken, v_lot, p_paid_only, p_before),
-    p_kind, p_ref_type, p_ref_id, '', p_now);
-  if o_taken < p_amount then
+  o_seq := ledger.post(v, -o_taken, -ledger.burn_lots(p_book, v.block_no + 1, o_taken, null, p_paid_only, p_before,
+    v_origin, v.seq + 1), p_kind, p_ref_type, p_ref_id, '', p_now);
+  if o_taken < p_amount and p_short = 'write_off' then
     insert into ledger.writeoff (book_id, seq, amount) values (p_book, o_seq, p_amount - o_taken);
   end if;
   o_status := 'ok';
@@ -1436,8 +1444,8 @@ begin
   if not found or not l.is_open or l.expires_at > p_now then return 0; end if;
   v_amount := least(l.amount - l.burned, v.available);
   if v_amount = 0 then return 0; end if;
-  perform ledger.post(v, -v_amount, -ledger.burn_lots(v.book_id, v.block_no + 1, v_amount, p_lot, false, null),
-    16::smallint, 'lot', l.lot_id, '', p_now);
+  perform ledger.post(v, -v_amount, -ledger.burn_lots(v.book_id, v.block_no + 1, v_amount, p_lot, false, null, null,
+    v.seq + 1), 16::smallint, 'lot', l.lot_id, '', p_now);
   return v_amount;
 end $function$
 ;
@@ -1489,11 +1497,12 @@ CREATE OR REPLACE FUNCTION ledger.first_lot(p_book bigint)
  LANGUAGE plpgsql
  STABLE
 AS $function$
--- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest. The oldest is the one of the
--- lowest seq: `created_at` never falls with it, while numbers of an identity are in no order once a book has moved.
+-- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest. The oldest is the one whose
+-- credit came with the lowest seq: `created_at` never falls with it, while numbers of an identity are in no order once
+-- a book has moved.
 begin
   return (select lot_no from ledger.lot where book_id = p_book and is_open
-          order by expires_at, is_grant desc, seq limit 1);
+          order by expires_at, is_grant desc, origin_seq, seq limit 1);
 end $function$
 ;
 revoke execute on function ledger.first_lot from public;
@@ -1826,6 +1835,51 @@ begin
 end $function$
 ;
 revoke execute on function ledger.release_run from public;
+
+CREATE OR REPLACE FUNCTION ledger.restore(p_book bigint, p_debit_kind smallint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot_ids text[], p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_amount bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Puts back what the debit of this reference took, once: one entry, and a lot for each lot that the credit came from,
+-- with its terms, its age and its place in the burn order. Status: ok, replay, nothing (there is no such debit, or it
+-- took nothing). `p_lot_ids` are as many as the lots.
+declare
+  v ledger.book;
+  v_debit bigint;
+  v_granted bigint := 0;
+  v_terms bytea := '';
+  v_n int := 0;
+  r record;
+begin
+  select * into strict v from ledger.book where book_id = p_book for no key update;
+  select e.seq, e.amount into o_seq, o_amount from ledger.entry e
+  where e.book_id = p_book and e.kind = p_kind and e.ref_type = p_ref_type and e.ref_id = p_ref_id and p_kind <> 16;
+  if found then o_status := 'replay'; return; end if;
+  select e.seq into v_debit from ledger.entry e where e.book_id = p_book and e.kind = p_debit_kind
+    and e.ref_type = p_ref_type and e.ref_id = p_ref_id and p_debit_kind <> 16;
+  o_amount := 0;
+  for r in
+    select l.origin_seq, l.is_grant, l.expires_at, l.created_at, sum(b.to_micro - b.from_micro)::bigint as amount
+    from ledger.burn b join ledger.lot l on l.lot_no = b.lot_no
+    where b.book_id = p_book and b.seq = v_debit group by 1, 2, 3, 4 order by 1
+  loop
+    v_n := v_n + 1;
+    insert into ledger.lot (lot_id, book_id, seq, origin_seq, is_grant, expires_at, created_at, amount)
+    values (p_lot_ids[v_n], p_book, v.seq + 1, r.origin_seq, r.is_grant, r.expires_at, r.created_at, r.amount);
+    v_terms := v_terms || timestamptz_send(r.expires_at) || boolsend(r.is_grant)
+      || convert_to(p_lot_ids[v_n], 'UTF8') || int8send(r.amount) || int8send(r.origin_seq);
+    if r.is_grant then v_granted := v_granted + r.amount; end if;
+    o_amount := o_amount + r.amount;
+  end loop;
+  if v_n = 0 then o_status := 'nothing'; return; end if;
+  o_seq := ledger.post(v, o_amount, v_granted, p_kind, p_ref_type, p_ref_id, v_terms, p_now);
+  o_status := 'ok';
+end $function$
+;
+revoke execute on function ledger.restore from public;
+grant execute on function ledger.restore to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.resume(p_kind smallint, p_subject integer, p_start date, p_version bigint)
  RETURNS boolean

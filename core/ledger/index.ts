@@ -23,6 +23,7 @@ export {
   readKeySpend,
   readLots,
   readMeter,
+  readUnused,
   readWindows,
   readWriteoff,
 } from './read-store.ts';
@@ -45,10 +46,14 @@ export { applyDueTasks } from './tasks/apply.ts';
 export {
   bookedCredit,
   catchUp,
+  debitOutcome,
   orderBook,
   orderBudget,
   orderCredit,
+  orderDebit,
+  orderRestore,
   orderResumption,
+  restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';
 export type {

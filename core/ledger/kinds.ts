@@ -45,7 +45,7 @@ export const OTHER_UNITS = [
 export type OtherUnit = (typeof OTHER_UNITS)[number];
 
 /** Kinds that a debit may have; expiry is the job's own. */
-export const DEBIT_KINDS = [
+const DEBIT_KINDS = [
   'refund',
   'gift',
   'allocation_out',
@@ -55,6 +55,20 @@ export const DEBIT_KINDS = [
   'chargeback',
   'adjustment',
 ] as const satisfies readonly EntryKind[];
+
+export type DebitKind = (typeof DEBIT_KINDS)[number];
+
+/** Debits whose credit can be put back where it came from, and the kind of the entry that does it. */
+export const RESTORE_KINDS = {
+  refund: 'refund_reversal',
+  gift: 'gift_cancel',
+  dispute_hold: 'dispute_release',
+} as const satisfies Partial<Record<DebitKind, EntryKind>>;
+
+/** Kinds that bring credit; an adjustment may go either way. What restores a debit's has its own way. */
+export type CreditKind =
+  | Exclude<EntryKind, 'settle' | 'expire' | DebitKind | (typeof RESTORE_KINDS)[keyof typeof RESTORE_KINDS]>
+  | 'adjustment';
 
 /** The number of a kind in the tables. */
 export function kindNumber(kind: EntryKind): number {

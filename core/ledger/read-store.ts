@@ -104,11 +104,28 @@ export async function readLots(
                   e.ref_type as source_type, e.ref_id as source_id, l.amount as amount_micro_usd,
                   l.amount - l.burned as remaining_micro_usd, nullif(l.expires_at, 'infinity') as expires_at,
                   l.created_at
-             from ledger.lot l join ledger.entry e on e.book_id = l.book_id and e.seq = l.seq
-            where l.book_id = $1 and (l.is_open or not $2) order by l.seq desc limit $3`,
+             from ledger.lot l join ledger.entry e on e.book_id = l.book_id and e.seq = l.origin_seq
+            where l.book_id = $1 and (l.is_open or not $2) order by l.seq desc, l.origin_seq desc limit $3`,
     values: [args.book_id, args.open ?? false, args.limit ?? 500],
   });
   return rows;
+}
+
+/**
+ * What of the credit that came with a lot could be debited now: its rest and that of what was put back of it, but not
+ * what holds need.
+ */
+export async function readUnused(db: Db, args: { book_id: number; lot_id: Id<'lot'> }): Promise<MicroUsd> {
+  const { rows } = await db.query<{ unused: MicroUsd }>({
+    name: 'ledger.read_unused',
+    text: `select least(b.available, sum(l.amount - l.burned))::bigint as unused
+             from ledger.lot o join ledger.lot l on l.book_id = o.book_id and l.origin_seq = o.origin_seq
+             join ledger.book b on b.book_id = o.book_id
+            where o.book_id = $1 and o.lot_id = $2 group by b.available`,
+    values: [args.book_id, args.lot_id],
+  });
+  if (rows[0] === undefined) throw new ServiceError('not_found', 'There is no such lot.');
+  return rows[0].unused;
 }
 
 export interface Entry {
@@ -253,4 +270,15 @@ export async function readWriteoff(db: Db, request_id: RequestId): Promise<numbe
     values: [ulidToUuid(request_id)],
   });
   return rows[0]?.amount ?? 0;
+}
+
+/** Micro-USD that debits of a book asked for, did not find and wrote off; those of calls are with their metering. */
+export async function sumDebitWriteoffs(db: Db, book_id: number): Promise<number> {
+  const { rows } = await db.query<{ sum: number }>({
+    name: 'ledger.sum_debit_writeoffs',
+    text: `select coalesce(sum(amount), 0)::bigint as sum from ledger.writeoff
+            where book_id = $1 and request_id is null`,
+    values: [book_id],
+  });
+  return rows[0]!.sum;
 }

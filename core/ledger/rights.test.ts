@@ -58,6 +58,7 @@ test('every function that the runtime role can call has a fixed search path and 
     'make_meter_partitions',
     'open_book',
     'release',
+    'restore',
     'resume',
     'set_budget',
     'set_low_mark',

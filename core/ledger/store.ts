@@ -1,15 +1,7 @@
 // The management side's statements: books, credits, debits, expiry and budgets. Balances are
 // written only by the functions of the schema `ledger`; a statement here that moves money is a call of one.
-import {
-  type Db,
-  type Environment,
-  type Id,
-  type MicroUsd,
-  newId,
-  nowMs,
-  ServiceError,
-} from '../kernel/index.ts';
-import { type DEBIT_KINDS, type EntryKind, kindNumber } from './kinds.ts';
+import { type Db, type Environment, type Id, type MicroUsd, newId, nowMs } from '../kernel/index.ts';
+import { type CreditKind, type DebitKind, kindNumber, RESTORE_KINDS } from './kinds.ts';
 
 const ENVIRONMENT_NUMBER = { live: 1, test: 2 } as const;
 
@@ -78,7 +70,7 @@ export interface Credit extends Reference {
   /** Of the lot that it brings; chosen here when absent. */
   readonly lot_id?: Id<'lot'>;
   readonly book_id: number;
-  readonly kind: EntryKind;
+  readonly kind: CreditKind;
   readonly amount_micro_usd: MicroUsd;
   /** Granted lots burn before paid ones of equal expiry and are never refunded. */
   readonly granted: boolean;
@@ -120,29 +112,34 @@ export async function credit(db: Db, credit: Credit): Promise<Credited> {
   return rows[0]!;
 }
 
-interface Debit extends Reference {
+export interface Debit extends Reference {
   readonly book_id: number;
-  readonly kind: (typeof DEBIT_KINDS)[number];
+  readonly kind: DebitKind;
   readonly amount_micro_usd: MicroUsd;
-  /** Takes from this lot alone (a refund from its top-up). */
-  readonly lot_id?: string;
+  /** Takes from this lot alone and from what was put back of it (a refund from its top-up). */
+  readonly lot_id?: Id<'lot'>;
   readonly paid_only?: boolean;
-  /** Only from lots older than this (gifts: seven days). */
+  /** Only credit older than this (gifts: seven days). */
   readonly created_before?: Date;
-  /** Takes what is there and records the rest as a write-off (disputes), instead of refusing. */
-  readonly write_off?: boolean;
+  /**
+   * Where not all of it is there: `refuse` takes nothing (when absent), `take_less` what is there, `write_off` that, and
+   * records the rest as a write-off.
+   */
+  readonly short?: 'refuse' | 'take_less' | 'write_off';
 }
 
-interface Debited {
-  readonly seq: number;
-  readonly taken_micro_usd: MicroUsd;
-  readonly replay: boolean;
-}
+/** What became of a debit. `refused`: the lots in reach or `available` do not cover it, and nothing was taken. */
+type Debited =
+  | {
+      readonly status: 'taken';
+      readonly seq: number;
+      /** Below the amount only where the debit may take less. */
+      readonly taken_micro_usd: MicroUsd;
+      readonly replay: boolean;
+    }
+  | { readonly status: 'refused' };
 
-/**
- * Takes credit out of a book, once per (kind, ref_type, ref_id); never what holds need.
- * @throws ServiceError insufficient_credits when the lots in reach or `available` do not cover it.
- */
+/** Takes credit out of a book, once per (kind, ref_type, ref_id); never what holds need. */
 export async function debit(db: Db, debit: Debit): Promise<Debited> {
   const { rows } = await db.query<{ status: string; seq: number; taken: MicroUsd }>({
     name: 'ledger.debit',
@@ -157,15 +154,68 @@ export async function debit(db: Db, debit: Debit): Promise<Debited> {
       debit.lot_id ?? null,
       debit.paid_only ?? false,
       debit.created_before ?? null,
-      debit.write_off ?? false,
+      debit.short ?? 'refuse',
       new Date(nowMs()),
     ],
   });
   const { status, seq, taken } = rows[0]!;
-  if (status === 'insufficient') {
-    throw new ServiceError('insufficient_credits', 'The balance does not cover the amount.');
-  }
-  return { seq, taken_micro_usd: taken, replay: status === 'replay' };
+  if (status === 'insufficient') return { status: 'refused' };
+  return { status: 'taken', seq, taken_micro_usd: taken, replay: status === 'replay' };
+}
+
+/** Names the debit whose credit goes back. */
+export interface Restoration extends Reference {
+  readonly book_id: number;
+  readonly debit_kind: keyof typeof RESTORE_KINDS;
+}
+
+/** What was put back; `nothing`: there is no such debit, or it took nothing. */
+type Restored =
+  | {
+      readonly status: 'restored';
+      readonly seq: number;
+      readonly amount_micro_usd: MicroUsd;
+      readonly replay: boolean;
+    }
+  | { readonly status: 'nothing' };
+
+/** How many lots the credit of a debit came from: history, so it never changes. */
+async function countOrigins(db: Db, { book_id, debit_kind, ref_type, ref_id }: Restoration): Promise<number> {
+  const { rows } = await db.query<{ origins: number }>({
+    name: 'ledger.count_origins',
+    text: `select count(distinct l.origin_seq)::int as origins
+             from ledger.entry e join ledger.burn b on b.book_id = e.book_id and b.seq = e.seq
+             join ledger.lot l on l.lot_no = b.lot_no
+            where e.book_id = $1 and e.kind = $2 and e.ref_type = $3 and e.ref_id = $4`,
+    values: [book_id, kindNumber(debit_kind), ref_type, ref_id],
+  });
+  return rows[0]!.origins;
+}
+
+/**
+ * Puts back what the debit of this reference took, once: one entry with a lot for each lot that the credit came from, of
+ * its kind, expiry, age and place in the burn order, so that a refund of its top-up still finds it.
+ */
+export async function restore(db: Db, restoration: Restoration): Promise<Restored> {
+  const { book_id, debit_kind, ref_type, ref_id } = restoration;
+  const lot_ids = Array.from({ length: await countOrigins(db, restoration) }, () => newId('lot'));
+  const { rows } = await db.query<{ status: string; seq: number; amount: MicroUsd }>({
+    name: 'ledger.restore',
+    text: `select o_status as status, o_seq as seq, o_amount as amount
+             from ledger.restore($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      book_id,
+      kindNumber(debit_kind),
+      kindNumber(RESTORE_KINDS[debit_kind]),
+      ref_type,
+      ref_id,
+      lot_ids,
+      new Date(nowMs()),
+    ],
+  });
+  const { status, seq, amount } = rows[0]!;
+  if (status === 'nothing') return { status };
+  return { status: 'restored', seq, amount_micro_usd: amount, replay: status === 'replay' };
 }
 
 /**
@@ -180,7 +230,7 @@ export async function expireLots(db: Db, limit = 1_000): Promise<number> {
       // Book order is lock order; each lot is decided under its book's lock. Numbers as text: they are only handed on.
       text: `select l.lot_no::text as lot_no from ledger.lot l join ledger.book b using (book_id)
               where l.is_open and l.expires_at <= $1 and b.available > 0
-              order by l.book_id, l.seq limit $2`,
+              order by l.book_id, l.seq, l.origin_seq limit $2`,
       values: [at, limit],
     });
     const { rows } = await db.query<{ amount: number }>({

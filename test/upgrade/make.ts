@@ -20,7 +20,7 @@ async function moveCredit(pool: Pool, book_id: number): Promise<void> {
   const expires_at = new Date(nowMs() - 1_000);
   await credit(pool, {
     ...terms,
-    kind: 'gift',
+    kind: 'gift_redeem',
     amount_micro_usd,
     granted: true,
     ref_id: 'ended',
@@ -72,7 +72,7 @@ async function overspend(pool: Pool, ledger: LedgerHandle, made: Provisioned): P
     book_id: subject.book_id,
     kind: 'chargeback',
     amount_micro_usd: microUsd(800),
-    write_off: true,
+    short: 'write_off',
     ref_type: 'staff',
     ref_id: 'dispute',
   });

@@ -6,7 +6,16 @@ interface ModelLot {
   /** Milliseconds; null: never. */
   readonly expires: number | null;
   readonly amount: number;
+  /** The lot whose credit it is: itself, or for one that was put back the lot that it was taken from. */
+  readonly origin: number;
   rest: number;
+}
+
+/** What a debit may reach, and what it does when that is not enough. */
+export interface Reach {
+  readonly lot?: number;
+  readonly paid_only?: boolean;
+  readonly short?: 'refuse' | 'take_less' | 'write_off';
 }
 
 interface ModelWindow {
@@ -38,6 +47,9 @@ export class Model {
   readonly entries: { kind: string; amount: number; balance: number }[] = [];
   readonly metered = new Map<string, { cost: number; charged: number }>();
   readonly windows = new Map<string, ModelWindow>();
+  /** By debit, what it took of each origin; gone once it was put back. */
+  private readonly taken = new Map<string, Map<number, number>>();
+  written_off = 0;
   private readonly budgets = new Map<string, { cap: number | null; hard: boolean }>();
 
   get held(): number {
@@ -55,39 +67,72 @@ export class Model {
     this.entries.push({ kind, amount, balance: this.available + this.held });
   }
 
-  /** Earliest expiry first, at equal expiry grants before paid, no expiry last, then oldest. */
-  private burn(amount: number, from: readonly ModelLot[] = this.lots): void {
+  /** Earliest expiry first, at equal expiry grants before paid, no expiry last, then oldest. Returns what of each origin. */
+  private burn(amount: number, from: readonly ModelLot[] = this.lots): Map<number, number> {
     const order = [...from].sort(
       (a, b) =>
         (a.expires ?? Number.POSITIVE_INFINITY) - (b.expires ?? Number.POSITIVE_INFINITY) ||
         Number(b.grant) - Number(a.grant) ||
+        a.origin - b.origin ||
         this.lots.indexOf(a) - this.lots.indexOf(b),
     );
+    const taken = new Map<number, number>();
     let left = amount;
     for (const lot of order) {
       const part = Math.min(left, lot.rest);
+      if (part === 0) continue;
       lot.rest -= part;
       left -= part;
+      taken.set(lot.origin, (taken.get(lot.origin) ?? 0) + part);
     }
     if (left > 0) throw new Error('the model has lost credit');
+    return taken;
   }
 
-  credit(kind: string, lot: { grant: boolean; expires: number | null; amount: number }): void {
-    this.lots.push({ ...lot, rest: lot.amount });
+  credit(kind: string, lot: Pick<ModelLot, 'grant' | 'expires' | 'amount'>): void {
+    this.lots.push({ ...lot, origin: this.lots.length, rest: lot.amount });
     this.available += lot.amount;
     this.book(kind, lot.amount);
   }
 
-  debit(kind: string, amount: number, reach: { lot?: number; paid_only?: boolean }): boolean {
-    const from = this.lots.filter(
-      (lot, i) => (reach.lot === undefined || i === reach.lot) && !(reach.paid_only === true && lot.grant),
+  /** What is in reach of a debit. */
+  private inReach(reach: Reach): ModelLot[] {
+    const origin = reach.lot === undefined ? null : this.lots[reach.lot]!.origin;
+    return this.lots.filter(
+      (lot) => (origin === null || lot.origin === origin) && !(reach.paid_only === true && lot.grant),
     );
-    const there = from.reduce((sum, lot) => sum + lot.rest, 0);
-    if (Math.min(there, this.available) < amount) return false;
-    this.burn(amount, from);
-    this.available -= amount;
-    this.book(kind, -amount);
-    return true;
+  }
+
+  /** A refund of `ref`; returns what was taken, null when it is refused. */
+  debit(ref: string, amount: number, reach: Reach): number | null {
+    const from = this.inReach(reach);
+    const there = Math.min(
+      from.reduce((sum, lot) => sum + lot.rest, 0),
+      this.available,
+    );
+    if (there < amount && (reach.short ?? 'refuse') === 'refuse') return null;
+    const taken = Math.min(there, amount);
+    this.taken.set(ref, this.burn(taken, from));
+    this.available -= taken;
+    if (reach.short === 'write_off') this.written_off += amount - taken;
+    this.book('refund', -taken);
+    return taken;
+  }
+
+  /** What the refund `ref` took goes back: null when it took nothing or was put back before. */
+  restore(ref: string): number | null {
+    const taken = this.taken.get(ref);
+    this.taken.delete(ref);
+    if (taken === undefined || taken.size === 0) return null;
+    let sum = 0;
+    for (const [origin, amount] of [...taken].sort(([a], [b]) => a - b)) {
+      const { grant, expires } = this.lots[origin]!;
+      this.lots.push({ grant, expires, amount, origin, rest: amount });
+      sum += amount;
+    }
+    this.available += sum;
+    this.book('refund_reversal', sum);
+    return sum;
   }
 
   /** Every lot that has ended gives up what is left of it, but never what holds need. */

@@ -3,19 +3,12 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { createPool, type Pool } from '../../db/index.ts';
-import {
-  type MicroUsd,
-  microUsd,
-  nowMs,
-  type RequestId,
-  ServiceError,
-  shiftClock,
-} from '../../kernel/index.ts';
+import { type MicroUsd, microUsd, nowMs, type RequestId, shiftClock } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
 import { OTHER_UNITS } from '../kinds.ts';
 import { sweepOnce } from '../lease-store.ts';
-import { readBalance, readEntries, readLots, readMeter } from '../read-store.ts';
-import { credit, debit, expireLots, setBudget } from '../store.ts';
+import { readBalance, readEntries, readLots, readMeter, sumDebitWriteoffs } from '../read-store.ts';
+import { expireLots, setBudget } from '../store.ts';
 import {
   holdOf,
   journalDirectory,
@@ -31,6 +24,7 @@ import {
 import type { LedgerHandle, OtherUnits, Settle } from '../types.ts';
 import { verifyLedger } from '../verify/verify.ts';
 import { type Call, Model } from './model.ts';
+import { Movements } from './movements.ts';
 import { first, type Step, step } from './steps.ts';
 
 const DAY_MS = 86_400_000;
@@ -85,15 +79,15 @@ class Run {
   private readonly book: number;
   private readonly model = new Model();
   private readonly calls: Call[] = [];
-  private readonly lots: string[] = [];
+  private readonly movements: Movements;
   private clock = 0;
-  private references = 0;
 
   constructor(on: { db: Pool; ledger: LedgerHandle; owner: Owner; book: number }) {
     this.db = on.db;
     this.ledger = on.ledger;
     this.owner = on.owner;
     this.book = on.book;
+    this.movements = new Movements(on, this.model);
   }
 
   private subject(call: Call): { book_id: number; key_no: number; project_no: number } {
@@ -135,9 +129,11 @@ class Run {
         );
       }
       case 'credit':
-        return this.credit(action);
+        return this.movements.credit(action);
       case 'debit':
-        return this.debit(action);
+        return this.movements.debit(action);
+      case 'restore':
+        return this.movements.restore(action.which);
       case 'budget': {
         const [kind, no] = action.subject.split(' ') as ['key' | 'project', string];
         const number = this.book * 10 + Number(no);
@@ -214,47 +210,6 @@ class Run {
     }
   }
 
-  private async credit(of: { amount: number; grant: boolean; days: number | null }): Promise<void> {
-    const expires = of.days === null ? null : nowMs() + of.days * DAY_MS + 1_000;
-    const kind = of.grant ? ('grant' as const) : ('topup' as const);
-    const ref_id = `${this.book}-${++this.references}`;
-    const made = {
-      book_id: this.book,
-      kind,
-      amount_micro_usd: microUsd(of.amount),
-      granted: of.grant,
-      expires_at: expires === null ? null : new Date(expires),
-      ref_type: 'staff' as const,
-      ref_id,
-    };
-    const first = await credit(this.db, made);
-    deepStrictEqual(await credit(this.db, made), { ...first, replay: true });
-    this.lots.push(first.lot_id);
-    this.model.credit(kind, { grant: of.grant, expires, amount: of.amount });
-  }
-
-  private async debit(of: { amount: number; lot: number | null; paid_only: boolean }): Promise<void> {
-    const lot = of.lot === null || this.lots.length === 0 ? undefined : of.lot % this.lots.length;
-    const ref_id = `${this.book}-${++this.references}`;
-    const taken = await debit(this.db, {
-      book_id: this.book,
-      kind: 'refund',
-      amount_micro_usd: microUsd(of.amount),
-      ref_type: 'refund',
-      ref_id,
-      paid_only: of.paid_only,
-      ...(lot === undefined ? {} : { lot_id: this.lots[lot] as string }),
-    }).then(
-      () => true,
-      (error: unknown) => {
-        ok(error instanceof ServiceError && error.code === 'insufficient_credits', String(error));
-        return false;
-      },
-    );
-    const reach = { paid_only: of.paid_only, ...(lot === undefined ? {} : { lot }) };
-    deepStrictEqual(taken, this.model.debit('refund', of.amount, reach));
-  }
-
   private async sweep(): Promise<void> {
     const text = `update ledger.lease set expires_at = clock_timestamp() - interval '1 second'`;
     // In one transaction: the process renews its lease of a second all the time.
@@ -295,6 +250,7 @@ class Run {
       lots.map((lot) => lot.remaining_micro_usd as number),
       model.lots.map((lot) => lot.rest),
     );
+    deepStrictEqual(await sumDebitWriteoffs(this.db, this.book), model.written_off);
     await this.compareWindows();
   }
 

@@ -52,8 +52,11 @@ export const step = fc.oneof(
       amount,
       lot: fc.option(pick, { nil: null, freq: 2 }),
       paid_only: fc.constantFrom(true, true, false),
+      short: fc.constantFrom('refuse', 'refuse', 'take_less', 'write_off'),
     }),
   },
+  // Mostly of a debit that took something, now and then of one that was refused or has been put back.
+  { weight: 4, arbitrary: fc.record({ op: fc.constant('restore' as const), which: pick }) },
   {
     weight: 3,
     arbitrary: fc.record({

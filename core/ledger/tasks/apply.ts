@@ -2,15 +2,15 @@
 // order is then carried out again, which changes nothing (L10, and the version of a budget).
 import { isDatabaseFault } from '../../db/index.ts';
 import { type Context, type Db, type Log, now, type Shards } from '../../kernel/index.ts';
-import { credit, openBook, resumeBudget, setBudget } from '../store.ts';
+import { credit, debit, openBook, restore, resumeBudget, setBudget } from '../store.ts';
 import {
-  type CreditResult,
   deleteTask,
   dueBooks,
-  finishCredit,
+  finishTask,
   lockTasks,
   postponeTask,
   type Task,
+  type TaskResult,
 } from './store.ts';
 
 /** Books that one turn of the job looks at. */
@@ -22,7 +22,7 @@ interface Way {
   readonly log: Log;
 }
 
-async function carryOut(ledger: Db, task: Task): Promise<CreditResult | null> {
+async function carryOut(ledger: Db, task: Task): Promise<TaskResult | null> {
   switch (task.kind) {
     case 'open_book':
       await openBook(ledger, task.content);
@@ -33,6 +33,20 @@ async function carryOut(ledger: Db, task: Task): Promise<CreditResult | null> {
       const { seq, lot_id } = await credit(ledger, terms);
       return { seq, lot_id };
     }
+    case 'debit': {
+      const { created_before, ...content } = task.content;
+      const before = created_before === null ? {} : { created_before: new Date(created_before) };
+      const debited = await debit(ledger, { ...content, ...before });
+      if (debited.status === 'refused') return debited;
+      const { status, seq, taken_micro_usd } = debited;
+      return { status, seq, taken_micro_usd };
+    }
+    case 'restore': {
+      const restored = await restore(ledger, task.content);
+      if (restored.status === 'nothing') return restored;
+      const { status, seq, amount_micro_usd } = restored;
+      return { status, seq, amount_micro_usd };
+    }
     case 'set_budget':
       await setBudget(ledger, task.content, task.task_no);
       return null;
@@ -40,6 +54,10 @@ async function carryOut(ledger: Db, task: Task): Promise<CreditResult | null> {
       await resumeBudget(ledger, task.content, task.task_no);
       return null;
   }
+}
+
+function namesLot(result: TaskResult, lot_id: string): boolean {
+  return 'lot_id' in result && result.lot_id === lot_id;
 }
 
 /** `done`: nothing waits any more; `stuck`: an order cannot be carried out; `away`: the ledger does not answer. */
@@ -66,7 +84,7 @@ async function postpone(db: Db, task: Task, { log }: Way, error: unknown): Promi
  */
 export async function applyTasks(db: Db, book_id: number, way: Way): Promise<Applied> {
   for (const task of await lockTasks(db, book_id)) {
-    let result: CreditResult | null;
+    let result: TaskResult | null;
     try {
       result = await carryOut(way.shards.at(task.shard), task);
     } catch (error) {
@@ -74,8 +92,8 @@ export async function applyTasks(db: Db, book_id: number, way: Way): Promise<App
     }
     const { task_no } = task;
     if (result === null) await deleteTask(db, task_no);
-    else await finishCredit(db, { task_no, result, at: now() });
-    if (task.kind === 'credit' && result?.lot_id !== task.content.lot_id)
+    else await finishTask(db, { task_no, result, at: now() });
+    if (task.kind === 'credit' && result !== null && !namesLot(result, task.content.lot_id))
       way.log.error({ book_id, ...result }, 'ledger: the reference of an order was credited before');
   }
   return 'done';

@@ -1,11 +1,19 @@
-// How other concepts open books, credit them and set budgets: they order it in the transaction that decides it, and it
+// How other concepts open books, credit and debit them and set budgets: they order it in the transaction that decides it, and it
 // is carried out when that has committed, before its promise resolves. So nothing is credited for what was rolled back,
 // and nothing that was committed is lost, wherever the ledger is.
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { readWindows } from '../read-store.ts';
-import type { Budget, Credit, NewBook } from '../store.ts';
+import type { Budget, Credit, Debit, NewBook, Restoration } from '../store.ts';
 import { applyAfterCommit, applyTasks } from './apply.ts';
-import { type CreditResult, findCredit, insertTask, type Order } from './store.ts';
+import {
+  type AnsweredKind,
+  type CreditResult,
+  type DebitOutcome,
+  findTask,
+  insertTask,
+  type Order,
+  type RestoreOutcome,
+} from './store.ts';
 
 /** Where a book is: as its organization's row says. */
 interface Place {
@@ -48,6 +56,11 @@ export async function orderBook(context: Context, shard: string, book: NewBook):
   await order(context, { shard, book_id: book.book_id }, { kind: 'open_book', content: book });
 }
 
+function checkAmount(amount_micro_usd: number): void {
+  if (Number.isSafeInteger(amount_micro_usd) && amount_micro_usd >= 1) return;
+  throw new RangeError(`what is moved is at least 1 micro-USD: ${amount_micro_usd}`);
+}
+
 /** A credit as it is ordered: its lot is named already, its entry is there when it has been carried out. */
 interface CreditOrder {
   readonly reference: string;
@@ -57,41 +70,104 @@ interface CreditOrder {
   readonly amount_micro_usd: number;
 }
 
+/** The order that took a reference first. @throws Error (a defect) when there is none. */
+async function earlier<K extends AnsweredKind>(
+  context: Context,
+  args: { book_id: number; kind: K; reference: string },
+) {
+  const first = await findTask(context.db, args);
+  if (first === null) throw new Error(`the order ${args.reference} is there and is not`);
+  return first;
+}
+
 /** Orders a credit with a new lot: one entry, once per (kind, ref_type, ref_id) of the book. */
 export async function orderCredit(
   context: Context,
   shard: string,
   wanted: Omit<Credit, 'lot_id'>,
 ): Promise<CreditOrder> {
-  if (!Number.isSafeInteger(wanted.amount_micro_usd) || wanted.amount_micro_usd < 1)
-    throw new RangeError(`a credit is at least 1 micro-USD: ${wanted.amount_micro_usd}`);
+  checkAmount(wanted.amount_micro_usd);
   const { book_id, kind, ref_type, ref_id, amount_micro_usd } = wanted;
   const reference = `${kind} ${ref_type} ${ref_id}`;
   const lot_id = context.newId('lot');
   const content = { ...wanted, lot_id, expires_at: wanted.expires_at?.toISOString() ?? null };
   const task_no = await order(context, { shard, book_id }, { kind: 'credit', content }, reference);
   if (task_no !== null) return { reference, lot_id, replay: false, amount_micro_usd };
-  const first = await findCredit(context.db, { book_id, reference });
-  if (first === null) throw new Error(`the order ${reference} is there and is not`);
-  const { content: before } = first;
+  const { content: before } = await earlier(context, { book_id, kind: 'credit', reference });
   return { reference, lot_id: before.lot_id, replay: true, amount_micro_usd: before.amount_micro_usd };
+}
+
+/** A debit or a restoration as it is ordered: what the ledger answers to it is there when it has been carried out. */
+interface ReferencedOrder {
+  readonly reference: string;
+  /** The same (kind, reference) was ordered before, whatever the amount; nothing was ordered now. */
+  readonly replay: boolean;
+}
+
+/**
+ * Orders a debit: one entry, once per (kind, ref_type, ref_id) of the book. What it took, or that it took nothing,
+ * `debitOutcome` says after the transaction.
+ */
+export async function orderDebit(context: Context, shard: string, wanted: Debit): Promise<ReferencedOrder> {
+  checkAmount(wanted.amount_micro_usd);
+  const { book_id, kind, ref_type, ref_id } = wanted;
+  const reference = `${kind} ${ref_type} ${ref_id}`;
+  const content = { ...wanted, created_before: wanted.created_before?.toISOString() ?? null };
+  const task_no = await order(context, { shard, book_id }, { kind: 'debit', content }, reference);
+  return { reference, replay: task_no === null };
+}
+
+/**
+ * Orders that what the debit of this reference took goes back where it came from, once. Orders of a book are carried out
+ * in turn, so the debit itself may still wait; one that was refused gives nothing back.
+ */
+export async function orderRestore(
+  context: Context,
+  shard: string,
+  restoration: Restoration,
+): Promise<ReferencedOrder> {
+  const { book_id, debit_kind, ref_type, ref_id } = restoration;
+  const reference = `restore ${debit_kind} ${ref_type} ${ref_id}`;
+  const what = { kind: 'restore', content: restoration } as const;
+  const task_no = await order(context, { shard, book_id }, what, reference);
+  return { reference, replay: task_no === null };
+}
+
+/** An order of a book, by the reference that ordering it returned. */
+interface Referenced {
+  readonly book_id: number;
+  readonly reference: string;
+}
+
+function away(what: string): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    `The ledger does not answer. The ${what} is recorded and will be booked as soon as it does.`,
+    { retry_after_ms: 1_000 },
+  );
 }
 
 /**
  * The entry of a credit that was ordered, after the transaction of the order.
  * @throws ServiceError service_unavailable where the ledger does not answer: the credit stands and will be booked.
  */
-export async function bookedCredit(
-  context: Context,
-  args: { book_id: number; reference: string },
-): Promise<CreditResult> {
-  const found = await findCredit(context.db, args);
+export async function bookedCredit(context: Context, args: Referenced): Promise<CreditResult> {
+  const found = await findTask(context.db, { ...args, kind: 'credit' });
   if (found?.result != null) return found.result;
-  throw new ServiceError(
-    'service_unavailable',
-    'The ledger does not answer. The credit is recorded and will be booked as soon as it does.',
-    { retry_after_ms: 1_000 },
-  );
+  throw away('credit');
+}
+
+/**
+ * What became of a debit that was ordered, after the transaction of the order; null as long as the ledger has not
+ * answered, and where none was ordered.
+ */
+export async function debitOutcome(context: Context, args: Referenced): Promise<DebitOutcome | null> {
+  return (await findTask(context.db, { ...args, kind: 'debit' }))?.result ?? null;
+}
+
+/** The same of a restoration. */
+export async function restoreOutcome(context: Context, args: Referenced): Promise<RestoreOutcome | null> {
+  return (await findTask(context.db, { ...args, kind: 'restore' }))?.result ?? null;
 }
 
 /** Orders a budget. Orders for one subject must take turns by a lock of their transactions. */

@@ -1,16 +1,22 @@
 // SQL of the ledger's tasks. They are rows of the installation's database: written with what they follow from.
-import type { Db, Id } from '../../kernel/index.ts';
-import type { Budget, Credit, NewBook, Resumption } from '../store.ts';
+import type { Db, Id, MicroUsd } from '../../kernel/index.ts';
+import type { Budget, Credit, Debit, NewBook, Restoration, Resumption } from '../store.ts';
 
 interface CreditContent extends Omit<Credit, 'lot_id' | 'expires_at'> {
   readonly lot_id: Id<'lot'>;
   readonly expires_at: string | null;
 }
 
+interface DebitContent extends Omit<Debit, 'created_before'> {
+  readonly created_before: string | null;
+}
+
 /** What is to be done, as it is kept. */
 export type Order =
   | { readonly kind: 'open_book'; readonly content: NewBook }
   | { readonly kind: 'credit'; readonly content: CreditContent }
+  | { readonly kind: 'debit'; readonly content: DebitContent }
+  | { readonly kind: 'restore'; readonly content: Restoration }
   | { readonly kind: 'set_budget'; readonly content: Budget }
   | { readonly kind: 'resume_budget'; readonly content: Resumption };
 
@@ -27,6 +33,25 @@ export interface CreditResult {
   readonly seq: number;
   readonly lot_id: Id<'lot'>;
 }
+
+/** What the ledger answered to a debit. `refused`: the credit in reach does not cover it, and nothing was taken. */
+export type DebitOutcome =
+  | { readonly status: 'taken'; readonly seq: number; readonly taken_micro_usd: MicroUsd }
+  | { readonly status: 'refused' };
+
+/** What the ledger answered to a restoration. `nothing`: its debit was refused or took nothing. */
+export type RestoreOutcome =
+  | { readonly status: 'restored'; readonly seq: number; readonly amount_micro_usd: MicroUsd }
+  | { readonly status: 'nothing' };
+
+/** Orders that leave an answer, by kind. */
+interface Answered {
+  readonly credit: { readonly content: CreditContent; readonly result: CreditResult };
+  readonly debit: { readonly content: DebitContent; readonly result: DebitOutcome };
+  readonly restore: { readonly content: Restoration; readonly result: RestoreOutcome };
+}
+export type AnsweredKind = keyof Answered;
+export type TaskResult = Answered[AnsweredKind]['result'];
 
 /** Writes an order; null where the book has one of the same reference. */
 export async function insertTask(
@@ -45,22 +70,24 @@ export async function insertTask(
   return rows[0]?.task_no ?? null;
 }
 
-/** An ordered credit, with the ledger's answer once there is one. */
-interface OrderedCredit {
+/** An order with the ledger's answer, once there is one. */
+interface Found<K extends AnsweredKind> {
   readonly task_no: number;
-  readonly content: CreditContent;
-  readonly result: CreditResult | null;
+  readonly content: Answered[K]['content'];
+  readonly result: Answered[K]['result'] | null;
 }
 
-/** The credit of a book under this reference; null when none was ordered. */
-export async function findCredit(
+/** The order of a book under this reference; null when none was given. */
+export async function findTask<K extends AnsweredKind>(
   db: Db,
-  args: { book_id: number; reference: string },
-): Promise<OrderedCredit | null> {
-  const { rows } = await db.query<OrderedCredit>({
-    name: 'ledger.find_credit_task',
-    text: 'select task_no, content, result from ledger_task where book_id = $1 and reference = $2',
-    values: [args.book_id, args.reference],
+  args: { book_id: number; kind: K; reference: string },
+): Promise<Found<K> | null> {
+  const { rows } = await db.query<Found<K>>({
+    name: 'ledger.find_task',
+    text: `
+      select task_no, content, result from ledger_task
+       where book_id = $1 and reference = $2 and kind = $3`,
+    values: [args.book_id, args.reference, args.kind],
   });
   return rows[0] ?? null;
 }
@@ -77,13 +104,13 @@ export async function lockTasks(db: Db, book_id: number): Promise<Task[]> {
   return rows;
 }
 
-/** Notes that a credit is booked. */
-export async function finishCredit(
+/** Keeps what the ledger answered. */
+export async function finishTask(
   db: Db,
-  args: { task_no: number; result: CreditResult; at: Date },
+  args: { task_no: number; result: TaskResult; at: Date },
 ): Promise<void> {
   await db.query({
-    name: 'ledger.finish_credit_task',
+    name: 'ledger.finish_task',
     text: 'update ledger_task set applied_at = $3, result = $2, fault = null where task_no = $1',
     values: [args.task_no, JSON.stringify(args.result), args.at],
   });

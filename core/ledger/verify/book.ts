@@ -2,7 +2,7 @@
 
 import type { Cursors } from './cursor.ts';
 import { genesis, movementHash, otherUnitsOf, settleHash, ulidDayOf } from './hash.ts';
-import { LotCheck } from './lots.ts';
+import { LotCheck, type Range } from './lots.ts';
 import type { Row } from './store.ts';
 
 const SETTLE = '1';
@@ -249,20 +249,23 @@ export class BookCheck {
   }
 
   private async replayBurns(block: BlockRow, entries: EntryRow[], isSettle: boolean): Promise<void> {
-    const ranges: { lot: string; from: bigint; to: bigint }[] = [];
+    const ranges: Range[] = [];
+    const entry = isSettle ? null : (entries[0]?.seq ?? null);
     for (;;) {
       const row = await this.take('burn', (next) => BigInt(next[1]!) <= block.no);
       if (row === null) break;
       if (BigInt(row[1]!) !== block.no)
         this.report('burn', `a burn names block ${row[1]}, which is not there`);
+      if (row[5] !== (entry?.toString() ?? null))
+        this.report('burn', `a burn of block ${block.no} names entry ${row[5]}, not ${entry}`);
       ranges.push({ lot: row[2]!, from: BigInt(row[3]!), to: BigInt(row[4]!) });
     }
     let debited = 0n;
     for (const { amount, seq, kind, ref_id } of entries) {
       if (amount < 0n) debited -= amount;
-      else if (amount > 0n) this.lots.open(seq, amount);
       if (kind === EXPIRE) this.lots.expectExpiry(ref_id ?? '', ranges, seq);
     }
+    if (!isSettle) for (const movement of entries) this.lots.move(movement, ranges);
     this.lots.burn({ block: block.no, ranges, debited, isSettle });
   }
 

@@ -115,6 +115,11 @@ export function lotTerms(lot: { id: string; isGrant: boolean; expires: bigint | 
   return Buffer.concat([int8(expires), Buffer.from([lot.isGrant ? 1 : 0]), Buffer.from(lot.id)]);
 }
 
+/** What the hash covers besides of a lot that brings back what a debit took of another. */
+export function originTerms(lot: { amount: bigint; origin: bigint }): Buffer {
+  return Buffer.concat([int8(lot.amount), int8(lot.origin)]);
+}
+
 /** Hash of a block with one entry that is not a call: amount, kind, reference, and the terms of a credit's lot. */
 export function movementHash(
   of: Common & {

@@ -1,11 +1,14 @@
-// The lots of one book in replay: opened by credits, burned in order by settles, from a chosen lot by the rest.
-import { lotTerms } from './hash.ts';
+// The lots of one book in replay: opened by credits, burned in order by settles, from chosen lots by the rest. What a
+// debit took may come back, once, in lots of the terms and the place of those that it was taken from.
+import { lotTerms, originTerms } from './hash.ts';
 import type { Row } from './store.ts';
 
 interface LotState {
   readonly no: string;
   readonly id: string;
   readonly seq: bigint;
+  /** Of the entry that first brought the credit; another than `seq` where a debit's was put back. */
+  readonly origin: bigint;
   readonly isGrant: boolean;
   /** Microseconds since 1970; null: never. */
   readonly expires: bigint | null;
@@ -16,13 +19,26 @@ interface LotState {
   isOpened: boolean;
 }
 
-interface Range {
+export interface Range {
   readonly lot: string;
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest: the lowest seq. */
+/** An entry that moved credit beside calls. */
+interface Movement {
+  readonly seq: bigint;
+  readonly amount: bigint;
+  readonly kind: string;
+  readonly ref_type: string | null;
+  readonly ref_id: string | null;
+}
+
+/** By the kind of an entry that puts credit back, the kind of its debit: of a refund, a gift, a dispute. */
+const RESTORES: Readonly<Record<string, string>> = { '4': '3', '8': '7', '18': '17' };
+const RESTORED = new Set(Object.values(RESTORES));
+
+/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest: the lowest origin. */
 function burnOrder(a: LotState, b: LotState): number {
   if (a.expires !== b.expires) {
     if (a.expires === null) return 1;
@@ -30,13 +46,16 @@ function burnOrder(a: LotState, b: LotState): number {
     return a.expires < b.expires ? -1 : 1;
   }
   if (a.isGrant !== b.isGrant) return a.isGrant ? -1 : 1;
+  if (a.origin !== b.origin) return a.origin < b.origin ? -1 : 1;
   return a.seq < b.seq ? -1 : 1;
 }
 
 export class LotCheck {
   private readonly report: (check: string, message: string) => void;
   private readonly lots = new Map<string, LotState>();
-  private readonly bySeq = new Map<bigint, LotState>();
+  private readonly bySeq = new Map<bigint, LotState[]>();
+  /** What debits took that may be put back: by kind and reference, and by the origin of the credit. */
+  private readonly taken = new Map<string, ReadonlyMap<bigint, bigint>>();
   /** Lots with something left, in burn order. */
   private queue: LotState[] = [];
 
@@ -54,26 +73,63 @@ export class LotCheck {
       amount: BigInt(row[6]!),
       burnedRow: BigInt(row[7]!),
       isOpenRow: row[8] === 'true',
+      origin: BigInt(row[9]!),
       burned: 0n,
       isOpened: false,
     };
     this.lots.set(lot.no, lot);
-    this.bySeq.set(lot.seq, lot);
+    const others = this.bySeq.get(lot.seq);
+    if (others === undefined) this.bySeq.set(lot.seq, [lot]);
+    else others.push(lot);
   }
 
-  /** The terms of the lot that the entry at `seq` brought, as its hash covers them; empty when it brought none. */
+  /** The terms of the lots that the entry at `seq` brought, as its hash covers them; empty when it brought none. */
   terms(seq: bigint): Buffer {
-    const lot = this.bySeq.get(seq);
-    return lot === undefined ? Buffer.alloc(0) : lotTerms(lot);
+    const lots = this.bySeq.get(seq) ?? [];
+    const parts = lots.map((lot) => [lotTerms(lot), ...(lot.origin === seq ? [] : [originTerms(lot)])]);
+    return Buffer.concat(parts.flat());
   }
 
-  /** A credit at `seq` must have brought a lot of its amount. */
-  open(seq: bigint, amount: bigint): void {
-    const lot = this.bySeq.get(seq);
-    if (lot === undefined || lot.amount !== amount) {
-      this.report('lot', `the credit at ${seq} of ${amount} has no lot of that amount`);
-      return;
+  /** What moved beside calls: a credit brings a lot of its own, a restoration the lots that its debit took from. */
+  move(entry: Movement, ranges: readonly Range[]): void {
+    const { seq, amount, kind, ref_type, ref_id } = entry;
+    if (RESTORED.has(kind)) this.taken.set(`${kind} ${ref_type} ${ref_id}`, this.byOrigin(ranges));
+    if (amount <= 0n) return;
+    const lots = this.bySeq.get(seq) ?? [];
+    const debit = RESTORES[kind];
+    if (debit === undefined) {
+      const isOwn = lots.length === 1 && lots[0]!.origin === seq && lots[0]!.amount === amount;
+      if (!isOwn) this.report('lot', `the credit at ${seq} of ${amount} has no lot of that amount`);
+    } else this.putBack(entry, lots, `${debit} ${ref_type} ${ref_id}`);
+    for (const lot of lots) this.open(lot);
+  }
+
+  private byOrigin(ranges: readonly Range[]): ReadonlyMap<bigint, bigint> {
+    const sums = new Map<bigint, bigint>();
+    for (const { lot, from, to } of ranges) {
+      const origin = this.lots.get(lot)?.origin ?? 0n;
+      sums.set(origin, (sums.get(origin) ?? 0n) + to - from);
     }
+    return sums;
+  }
+
+  private putBack({ seq, amount }: Movement, lots: readonly LotState[], debit: string): void {
+    const taken = this.taken.get(debit) ?? new Map<bigint, bigint>();
+    // Once: a second one finds nothing to put back.
+    this.taken.delete(debit);
+    let sum = 0n;
+    for (const lot of lots) {
+      sum += lot.amount;
+      const first = this.bySeq.get(lot.origin)?.find(({ origin }) => origin === lot.origin);
+      const isLike = first?.isGrant === lot.isGrant && first.expires === lot.expires;
+      if (!isLike || taken.get(lot.origin) !== lot.amount)
+        this.report('restore', `lot ${lot.no} at ${seq} is not what its debit took of ${lot.origin}`);
+    }
+    if (sum !== amount || lots.length !== taken.size)
+      this.report('restore', `the entry at ${seq} puts back ${amount}, which is not what its debit took`);
+  }
+
+  private open(lot: LotState): void {
     lot.isOpened = true;
     const at = this.queue.findIndex((other) => burnOrder(lot, other) < 0);
     if (at < 0) this.queue.push(lot);

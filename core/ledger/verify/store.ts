@@ -12,7 +12,7 @@ import { inLedgerSchema, ledgerSchemaOf } from '../../db/index.ts';
 export type Row = readonly (string | null)[];
 
 const FETCH = 5_000;
-const DUMP_VERSION = 2;
+const DUMP_VERSION = 3;
 const MICROS = (column: string) =>
   `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint::text else ${column}::text end`;
 
@@ -27,11 +27,12 @@ const TABLES = {
     order: 't.book_id',
   },
   lot: {
-    columns: `book_id, lot_no, lot_id, seq, is_grant, ${MICROS('expires_at')}, amount, burned, is_open`,
-    order: 't.book_id, t.seq',
+    columns: `book_id, lot_no, lot_id, seq, is_grant, ${MICROS('expires_at')}, amount, burned, is_open,
+              origin_seq`,
+    order: 't.book_id, t.seq, t.origin_seq',
   },
   burn: {
-    columns: 'book_id, block_no, lot_no, from_micro, to_micro',
+    columns: 'book_id, block_no, lot_no, from_micro, to_micro, seq',
     order: 't.book_id, t.block_no, t.lot_no, t.from_micro',
   },
   win: {

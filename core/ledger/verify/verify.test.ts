@@ -5,7 +5,8 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestLedger } from '../../../test/support/shards.ts';
 import { createPool } from '../../db/index.ts';
 import { type MicroUsd, microUsd, newRequestId } from '../../kernel/index.ts';
-import { credit, dumpLedger, expireLots, verifyLedger } from '../index.ts';
+import { credit, debit, dumpLedger, expireLots, verifyLedger } from '../index.ts';
+import { restore } from '../store.ts';
 import {
   holdOf,
   journalDirectory,
@@ -34,7 +35,7 @@ afterAll(async () => {
 
 const OTHER = { search_units: 2, audio_output_tokens: 7 };
 
-/** Two books with grants, settles in several blocks, some with other units, a write-off, a call of cost 0, an expiry and open holds. */
+/** Two books with grants, settles in several blocks, some with other units, a write-off, a call of cost 0, an expiry, open holds, and a gift of granted and paid credit that was taken back. */
 async function busyBooks(): Promise<number[]> {
   const books = [await makeBook(db, { amount: 5_000 }), await makeBook(db, { amount: 400 })];
   const [first, second] = books.map(subjectOf);
@@ -64,6 +65,12 @@ async function busyBooks(): Promise<number[]> {
   const last = holdOf(second!, 300);
   await ledger.hold(last);
   await ledger.settle(settleOf(second!, last.request_id, 450));
+  await grant('grant', 30, new Date(Date.now() + 86_400_000), 'three');
+  const gift = { book_id: books[0]!, ref_type: 'gift', ref_id: 'gift_1' } as const;
+  expect(await debit(db, { ...gift, kind: 'gift', amount_micro_usd: microUsd(60) })).toMatchObject({
+    status: 'taken',
+  });
+  expect(await restore(db, { ...gift, debit_kind: 'gift' })).toMatchObject({ amount_micro_usd: 60 });
   await ledger.hold(holdOf(first!, 77));
   await ledger.hold(holdOf(first!, 78));
   return books;
@@ -74,9 +81,9 @@ const books = await busyBooks();
 test('a ledger in use is found right, from the database and from a dump of it', async () => {
   const report = await verifyLedger({ url });
   expect(report.findings).toEqual([]);
-  expect(report).toMatchObject({ ok: true, books: 2, entries: 2 + 3 + 8 + 1, meters: 13, more: 0 });
+  expect(report).toMatchObject({ ok: true, books: 2, entries: 2 + 3 + 8 + 1 + 3, meters: 13, more: 0 });
   const counts = await dumpLedger(url, dir);
-  expect(counts).toMatchObject({ book: 2, entry: 14, meter: 13, hold: 2, writeoff: 1 });
+  expect(counts).toMatchObject({ book: 2, entry: 17, meter: 13, hold: 2, writeoff: 1 });
   expect(await verifyLedger({ dump: dir })).toEqual(report);
   const { rows } = await owner.query<{ org_id: string }>(
     'select org_id from ledger.book where book_id = $1',
@@ -148,6 +155,27 @@ const TAMPERINGS: [what: string, statement: string, check: string][] = [
     `update ledger.lot set expires_at = 'infinity' where ${A} and amount = 300`,
     'hash',
   ],
+  [
+    'the place of credit that was put back',
+    `update ledger.lot set origin_seq = seq where ${A} and origin_seq < seq and is_grant`,
+    'restore',
+  ],
+  [
+    'the amount of credit that was put back',
+    `update ledger.lot set amount = amount + 1 where ${A} and origin_seq < seq and is_grant`,
+    'restore',
+  ],
+  [
+    'the expiry of credit that was put back',
+    `update ledger.lot set expires_at = 'infinity' where ${A} and origin_seq < seq and is_grant`,
+    'restore',
+  ],
+  ['the debit of a burn range', `update ledger.burn set seq = null where ${A} and seq is not null`, 'burn'],
+  [
+    'a debit for the burn range of a call',
+    `update ledger.burn set seq = 9 where ${A} and seq is null`,
+    'burn',
+  ],
   ['a window', `update ledger.win set spent = spent - 1 where ${A} and kind = 1`, 'window'],
   ['the held part of a window', `update ledger.win set held = held + 1 where ${A} and kind = 2`, 'window'],
   ['a deleted window', `delete from ledger.win where ${A} and kind = 2`, 'window'],
@@ -187,7 +215,7 @@ test.each(TAMPERINGS)('%s is found', async (_, statement, check) => {
     expect(report.findings.map((finding) => finding.check)).toContain(check);
   } finally {
     await owner.query('rollback');
-    await restore();
+    await undo();
   }
 });
 
@@ -196,7 +224,7 @@ for (const table of TABLES) {
   await owner.query(`create table backup_${table} as select * from ledger.${table}`);
 }
 
-async function restore(): Promise<void> {
+async function undo(): Promise<void> {
   await owner.query('begin');
   await owner.query('set local session_replication_role = replica');
   for (const table of TABLES) {

@@ -260,7 +260,7 @@ export const mutations: readonly Mutation[] = [
     broken: {
       ...source(
         'core/ledger/tasks/apply.ts',
-        'else await finishCredit(db, { task_no, result, at: now() });',
+        'else await finishTask(db, { task_no, result, at: now() });',
         '',
       ),
       mutate: [
