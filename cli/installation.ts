@@ -1,6 +1,6 @@
 // Which installation a command works on: the database of SVC_DATABASE_URL, or else the one that `make up` runs on the
 // data directory.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   configuredDatabase,
@@ -9,7 +9,8 @@ import {
   type ShardAddress,
   shardAddresses,
 } from '@svc/core/db/index.ts';
-import { type Config, readConfig } from '@svc/core/kernel/index.ts';
+import { type Config, loadRootKey, readConfig } from '@svc/core/kernel/index.ts';
+import { checkpointSigner } from '@svc/core/ledger/index.ts';
 import { readUpFile, type UpFile } from './up/up-file.ts';
 
 /** The top folder of the repository. */
@@ -48,6 +49,17 @@ export function databaseUrl(): string {
 /** The ledgers of the installation, `main` first. @throws NoInstallation, or Error when two of them are the same. */
 export function shards(): readonly ShardAddress[] {
   return shardAddresses(databaseUrl(), findInstallation().config.ledger_shards ?? []);
+}
+
+/** The root key of the installation's key ring. */
+export function rootKey(): Buffer {
+  const { config, data_dir } = findInstallation();
+  return loadRootKey(config.master_key_file ?? join(data_dir, 'keyring.json'));
+}
+
+/** What signs the checkpoints of the ledger. */
+export function ledgerSigner(): ReturnType<typeof checkpointSigner> {
+  return checkpointSigner(rootKey());
 }
 
 /** Runs `work` with a pool on the installation's database and closes it afterwards. */

@@ -1,35 +1,17 @@
 // `svcctl` as a script uses it: a process, one JSON object on standard output, and the exit code.
-import { spawn } from 'node:child_process';
 import { createPool } from '@svc/core/db/index.ts';
 import type { Id } from '@svc/core/kernel/index.ts';
 import { findBook, readBalance } from '@svc/core/ledger/index.ts';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
-import { root } from '../installation.ts';
+import { runSvcctl } from '../../test/support/programs/svcctl.ts';
 
 const url = await createTestDatabase();
 const pool = createPool(url, { max: 1 });
 afterAll(() => pool.end());
 
-const bare = {
-  PATH: process.env['PATH'] ?? '',
-  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-};
-
-function svcctl(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [`${root}cli/bin/svcctl.js`, ...args], {
-    env: { ...bare, SVC_DATABASE_URL: url, SVC_DATA_DIR: '/nonexistent' },
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => {
-    out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  return new Promise((done) => child.once('close', (code) => done({ code, out, err })));
-}
+const svcctl = (...args: string[]) =>
+  runSvcctl(args, { SVC_DATABASE_URL: url, SVC_DATA_DIR: '/nonexistent' });
 
 async function json(...args: string[]): Promise<Record<string, unknown>> {
   const { code, out, err } = await svcctl(...args, '--json');
@@ -139,13 +121,7 @@ test('the development clock moves only in a development installation', async () 
 });
 
 test('without an installation the error says how to start one', async () => {
-  const child = spawn(process.execPath, [`${root}cli/main.ts`, 'migrate'], {
-    env: { ...bare, SVC_DATA_DIR: '/nonexistent' },
-  });
-  let err = '';
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  expect(await new Promise((done) => child.once('close', done))).toBe(1);
+  const { code, err } = await runSvcctl(['migrate'], { SVC_DATA_DIR: '/nonexistent' });
+  expect(code).toBe(1);
   expect(err).toContain('make up');
 });

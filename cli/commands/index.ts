@@ -36,12 +36,23 @@ export const commands: readonly Listed[] = [
   listed(
     'ledger verify',
     'recompute the ledger and say whether it is right',
-    () => import('./ledger-verify.ts'),
+    () => import('./ledger/verify.ts'),
   ),
   listed(
     'ledger dump',
     'write the ledger to files that can be verified offline',
-    () => import('./ledger-dump.ts'),
+    () => import('./ledger/dump.ts'),
+  ),
+  listed(
+    'ledger checkpoint',
+    'sign what the ledger is now, for publication',
+    () => import('./ledger/checkpoint.ts'),
+  ),
+  listed('ledger prove', 'write the proof of what one call was charged', () => import('./ledger/prove.ts')),
+  listed(
+    'ledger check-proof',
+    'check such a proof, without database or network',
+    () => import('./ledger/check-proof.ts'),
   ),
   listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
   listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),

@@ -1,5 +1,4 @@
 // `svcctl user create`, `staff create` and `audit verify` as a script uses them.
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { createPool } from '@svc/core/db/index.ts';
 import { verifyStaff } from '@svc/core/identity/index.ts';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
-import { root } from '../installation.ts';
+import { runSvcctl } from '../../test/support/programs/svcctl.ts';
 
 const url = await createTestDatabase();
 const pool = createPool(url, { max: 1 });
@@ -17,20 +16,11 @@ afterAll(async () => {
   rmSync(data_dir, { recursive: true, force: true });
 });
 
-async function svcctl(...args: string[]): Promise<{ code: number; json: Record<string, unknown> }> {
-  const child = spawn(process.execPath, [`${root}cli/bin/svcctl.js`, ...args, '--json'], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      SVC_DATABASE_URL: url,
-      SVC_DATA_DIR: data_dir,
-    },
+async function svcctl(...args: string[]): Promise<{ code: number | null; json: Record<string, unknown> }> {
+  const { code, out } = await runSvcctl([...args, '--json'], {
+    SVC_DATABASE_URL: url,
+    SVC_DATA_DIR: data_dir,
   });
-  let out = '';
-  child.stdout.on('data', (chunk) => {
-    out += chunk;
-  });
-  const code = await new Promise<number>((done) => child.once('close', done));
   return { code, json: JSON.parse(out) };
 }
 

@@ -1,10 +1,9 @@
 // Creates a member of staff. This is the only time that password, second factor and token are shown.
-import { join } from 'node:path';
 import { createStaff } from '@svc/core/identity/index.ts';
-import { loadRootKey, type StaffRole, staffRoles } from '@svc/core/kernel/index.ts';
+import { type StaffRole, staffRoles } from '@svc/core/kernel/index.ts';
 import { type Command, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
-import { findInstallation, withDatabase } from '../installation.ts';
+import { rootKey, withDatabase } from '../installation.ts';
 
 function parseRoles(text: string | null): readonly StaffRole[] {
   if (text === null) return ['super'];
@@ -27,8 +26,7 @@ export const command: Command = {
   example: 'svcctl staff create --email ops@svc.example --roles finance,support',
   async run(input) {
     const roles = parseRoles(input.find('roles'));
-    const { config, data_dir } = findInstallation();
-    const root_key = loadRootKey(config.master_key_file ?? join(data_dir, 'keyring.json'));
+    const root_key = rootKey();
     const json = await withDatabase(async (pool) =>
       createStaff(await staffContext(pool), root_key, { email: input.get('email'), roles }),
     );

@@ -547,6 +547,33 @@ create table public.invoice_counter (
 );
 grant insert, select, update on public.invoice_counter to svc_runtime;
 
+create table public.ledger_checkpoint (
+  checkpoint_no bigint not null,
+  taken_at timestamp with time zone not null,
+  note text not null,
+  verifier_key text not null,
+  constraint ledger_checkpoint_pkey PRIMARY KEY (checkpoint_no),
+  constraint ledger_checkpoint_checkpoint_no_check CHECK ((checkpoint_no > 0))
+);
+grant insert, select on public.ledger_checkpoint to svc_runtime;
+
+create table public.ledger_checkpoint_head (
+  shard text not null,
+  book_id bigint not null,
+  checkpoint_no bigint not null,
+  first_block bigint not null,
+  last_block bigint not null,
+  head bytea not null,
+  blocks_root bytea not null,
+  constraint ledger_checkpoint_head_pkey PRIMARY KEY (shard, book_id, checkpoint_no),
+  constraint ledger_checkpoint_head_blocks_root_check CHECK ((octet_length(blocks_root) = 32)),
+  constraint ledger_checkpoint_head_check CHECK ((last_block >= first_block)),
+  constraint ledger_checkpoint_head_first_block_check CHECK ((first_block > 0)),
+  constraint ledger_checkpoint_head_head_check CHECK ((octet_length(head) = 32)),
+  constraint ledger_checkpoint_head_checkpoint_no_fkey FOREIGN KEY (checkpoint_no) REFERENCES ledger_checkpoint(checkpoint_no) DEFERRABLE INITIALLY DEFERRED
+);
+grant insert, select on public.ledger_checkpoint_head to svc_runtime;
+
 create table public.ledger_task (
   task_no bigint not null generated always as identity,
   shard text not null,

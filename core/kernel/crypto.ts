@@ -1,5 +1,17 @@
 // Hashes, encryption and constant-time comparison. No other file of the product imports node:crypto.
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
 import { secureBytes } from './random.ts';
 
 /** SHA-256 as lower-case hex. The one-shot function takes 0.33 µs, a hash object 0.83 µs. */
@@ -61,4 +73,40 @@ export function crc32(text: string): number {
  */
 export function hkdfSha256(secret: string | Uint8Array, info: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, 32));
+}
+
+/** What DER has before the 32 bytes of an Ed25519 key (RFC 8410): private with its seed, and public. */
+const ED25519_PRIVATE = Buffer.from('302e020100300506032b657004220420', 'hex');
+const ED25519_PUBLIC = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** The Ed25519 key (RFC 8032) that a seed of 32 bytes is. */
+export class Ed25519Key {
+  readonly #key: KeyObject;
+  /** 32 bytes. */
+  readonly public_key: Buffer;
+
+  constructor(seed: Uint8Array) {
+    this.#key = createPrivateKey({
+      key: Buffer.concat([ED25519_PRIVATE, seed]),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    const der = createPublicKey(this.#key).export({ format: 'der', type: 'spki' });
+    this.public_key = der.subarray(ED25519_PUBLIC.length);
+  }
+
+  /** The signature of `data`, 64 bytes. */
+  sign(data: Uint8Array): Buffer {
+    return sign(null, data, this.#key);
+  }
+}
+
+/** Whether `signature` is that of `data` by the key of `public_key` (32 bytes). */
+export function ed25519Verify(public_key: Uint8Array, data: Uint8Array, signature: Uint8Array): boolean {
+  const key = createPublicKey({
+    key: Buffer.concat([ED25519_PUBLIC, public_key]),
+    format: 'der',
+    type: 'spki',
+  });
+  return verify(null, data, key, signature);
 }

@@ -7,7 +7,18 @@ export {
   type Setting,
   settings,
 } from './config.ts';
-export { crc32, equalBytes, hkdfSha256, hmacSha256, seal, sha256, sha256Hex, unseal } from './crypto.ts';
+export {
+  crc32,
+  Ed25519Key,
+  ed25519Verify,
+  equalBytes,
+  hkdfSha256,
+  hmacSha256,
+  seal,
+  sha256,
+  sha256Hex,
+  unseal,
+} from './crypto.ts';
 export { csv } from './csv.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {

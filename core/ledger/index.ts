@@ -1,4 +1,9 @@
 export { ulidToUuid, uuidToUlid } from './batch/encode.ts';
+export { checkCheckpoint } from './checkpoint/check.ts';
+export { checkProof, type Proven } from './checkpoint/check-proof.ts';
+export { proveCall } from './checkpoint/proof.ts';
+export { newestCheckpoint } from './checkpoint/store.ts';
+export { checkpointSigner, takeCheckpoint, takeDailyCheckpoint } from './checkpoint/take.ts';
 export {
   type Claim,
   findClaim,

@@ -8,12 +8,14 @@ import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '
 import { findSubjectOwner } from '../keys/index.ts';
 import {
   applyDueTasks,
+  checkpointSigner,
   countLowBooks,
   expireLots,
   makeMeterPartitions,
   purgeClaims,
   readTaskBacklog,
   sweepOnce,
+  takeDailyCheckpoint,
 } from '../ledger/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
@@ -40,7 +42,7 @@ interface JobParts {
   readonly request_log: Pick<RequestLog, 'write'>;
   readonly money_in: MoneyIn;
   readonly cell: string;
-  /** `loadRootKey` of the key ring file: signs webhooks. */
+  /** `loadRootKey` of the key ring file: signs webhooks, and the checkpoints of the ledger. */
   readonly root_key: Uint8Array;
   /** The guarded client of the process (`openEgress`). */
   readonly egress: Egress;
@@ -142,8 +144,9 @@ function waitingOf({ waiting, oldest_at }: { waiting: number; oldest_at: Date | 
 }
 
 function moneyJobs(parts: JobParts): Job[] {
-  const { pool, request_log, cell, log } = parts;
+  const { pool, request_log, cell, log, root_key } = parts;
   const { shards } = pool;
+  const signer = checkpointSigner(root_key);
   return [
     {
       name: 'sweep_holds',
@@ -161,6 +164,11 @@ function moneyJobs(parts: JobParts): Job[] {
     },
     { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
+    {
+      name: 'checkpoint_ledger',
+      every_ms: 60 * SECOND,
+      run: () => takeDailyCheckpoint(pool, signer, now()),
+    },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
 }

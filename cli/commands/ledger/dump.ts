@@ -2,8 +2,8 @@
 // several ledgers there is one snapshot per ledger, in a folder named after the shard.
 import { join, resolve } from 'node:path';
 import { dumpLedger } from '@svc/core/ledger/index.ts';
-import type { Command } from '../command.ts';
-import { shards } from '../installation.ts';
+import type { Command } from '../../command.ts';
+import { shards } from '../../installation.ts';
 
 export const command: Command = {
   positionals: [{ name: 'DIR', doc: 'folder to write to; created if it does not exist', required: true }],

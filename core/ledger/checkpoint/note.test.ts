@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { noteSigner, openNote } from './note.ts';
+
+const signer = noteSigner('svc-ledger', Buffer.alloc(32, 7));
+const TEXT = 'svc-ledger\n3\nabc=\ncheckpoint 1\n';
+const note = signer.sign(TEXT);
+
+test('a note is read by the key that signed it', () => {
+  expect(note.startsWith(`${TEXT}\n— svc-ledger `)).toBe(true);
+  expect(openNote(note, signer.verifier_key)).toBe(TEXT);
+});
+
+test('the published example of the form is read', () => {
+  // The example of Go's golang.org/x/mod/sumdb/note.
+  const key = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
+  const text = `If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n`;
+  const signed = `${text}\n— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n`;
+  expect(openNote(signed, key)).toBe(text);
+});
+
+test.each([
+  ['a changed text', note.replace('checkpoint 1', 'checkpoint 2'), 'one of them was changed'],
+  ['another signer', noteSigner('svc-ledger', Buffer.alloc(32, 8)).sign(TEXT), 'not signed by the key'],
+  ['no signature', TEXT, 'no empty line before its signatures'],
+])('%s is refused', (_, signed, words) => {
+  expect(() => openNote(signed, signer.verifier_key)).toThrow(words);
+});
+
+test.each([
+  '',
+  'svc-ledger',
+  'svc-ledger+00000000+AQ==',
+  signer.verifier_key.replace(/\+[0-9a-f]{8}\+/, '+00000000+'),
+])('the verifier key %j is refused', (key) => {
+  expect(() => openNote(note, key)).toThrow('key');
+});
