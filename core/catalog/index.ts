@@ -11,6 +11,7 @@ export {
 export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
+export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
 export { catalogOperations } from './operations.ts';
 export { presetNames } from './presets/names.ts';

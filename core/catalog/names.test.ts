@@ -1,5 +1,6 @@
 // Every way in which a vendor's own client writes a model's name.
 import { expect, test } from 'vitest';
+import { suggestions } from './named-model.ts';
 import { idsNamed, isNameOf } from './names.ts';
 
 const ids = [
@@ -33,4 +34,12 @@ test.each([
 test('a name is one of its own model and of no other', () => {
   expect(isNameOf('gpt-4o', 'openai/gpt-4o')).toBe(true);
   expect(isNameOf('gpt-4o', 'openai/gpt-4o-mini')).toBe(false);
+});
+
+test('what may have been meant: a forgotten vendor, another separator, a typing error', () => {
+  const known = ['openai/gpt-4o', 'openai/gpt-4o-mini', 'meta/llama-3.3-70b', 'x/y'];
+  expect(suggestions(known, 'gpt-4o')[0]).toBe('openai/gpt-4o');
+  expect(suggestions(known, 'openai/gpt4o')[0]).toBe('openai/gpt-4o');
+  expect(suggestions(known, 'meta-llama/Llama-3.3-70B')).toEqual(['meta/llama-3.3-70b']);
+  expect(suggestions(known, 'claude')).toEqual([]);
 });

@@ -9,12 +9,10 @@ import {
   oneOf,
   operation,
   orgCaller,
-  ServiceError,
 } from '../kernel/index.ts';
-import { findModel } from './catalog.ts';
 import { endpointExample, modelExample } from './examples.ts';
+import { getNamedModel } from './named-model.ts';
 import { selectRepriced } from './recent-store.ts';
-import { suggest } from './suggest.ts';
 import type { Model } from './types.ts';
 import {
   capabilitiesOf,
@@ -61,15 +59,9 @@ function isForAnthropic(context: Context): boolean {
   return context.requestHeader('anthropic-version') !== null || context.requestHeader('x-api-key') !== null;
 }
 
-function getModel(context: Context, vendor: string, model: string): Model {
-  const catalog = context.services.catalog();
-  const id = `${vendor}/${model}`;
-  const found = findModel(catalog, id, orgCaller(context).environment);
-  if (found !== null) return found;
-  throw new ServiceError('model_not_found', 'There is no such model. GET /v1/models lists them.', {
-    param: 'model',
-    details: { suggestions: suggest(id.slice(0, 128), modelsOf(context).keys()) },
-  });
+function getModel(context: Context, name: string): Model {
+  const { environment } = orgCaller(context);
+  return getNamedModel(context.services.catalog(), { name, environment, param: 'model' });
 }
 
 function matches(
@@ -154,7 +146,16 @@ const listModelsOperation = operation({
   },
 });
 
-const ModelPath = Type.Object({ vendor: Type.String(), model: Type.String() });
+const idPath = Type.Object({ vendor: Type.String(), model: Type.String() });
+const namePath = Type.Object({
+  name: Type.String({
+    description: 'a name without a vendor, as in calls: `gpt-4o-mini`, `claude-sonnet-4-5`',
+  }),
+});
+
+function read(context: Context, name: string): ModelView {
+  return viewModel(getModel(context, name), isForAnthropic(context));
+}
 
 const getModelOperation = operation({
   name: 'models.get',
@@ -162,14 +163,42 @@ const getModelOperation = operation({
   path: '/v1/models/:vendor/:model',
   summary: 'Read a model; a slash in the id may be sent as %2F',
   audience,
-  input: ModelPath,
+  input: idPath,
   output: ModelView,
   errors: ['model_not_found'],
   cross_origin: true,
   example: modelExample,
-  run: async (context, { vendor, model }) =>
-    viewModel(getModel(context, vendor, model), isForAnthropic(context)),
+  run: async (context, { vendor, model }) => read(context, `${vendor}/${model}`),
 });
+
+const getNamedModelOperation = operation({
+  name: 'models.get_named',
+  method: 'GET',
+  path: '/v1/models/:name',
+  summary: 'Read the model that a call with this name would use',
+  audience,
+  input: namePath,
+  output: ModelView,
+  errors: ['model_not_found'],
+  cross_origin: true,
+  example: modelExample,
+  run: async (context, { name }) => read(context, name),
+});
+
+const EndpointList = named(
+  'EndpointList',
+  Type.Object({
+    object: Type.Literal('list'),
+    model: Type.String(),
+    data: Type.Array(EndpointView),
+  }),
+);
+
+function endpointsOf(context: Context, name: string): Static<typeof EndpointList> {
+  const model = getModel(context, name);
+  const data = model.endpoints.map((endpoint) => viewEndpoint(endpoint, model.markup_bps));
+  return { object: 'list' as const, model: model.id, data };
+}
 
 const listEndpointsOperation = operation({
   name: 'models.endpoints',
@@ -177,23 +206,17 @@ const listEndpointsOperation = operation({
   path: '/v1/models/:vendor/:model/endpoints',
   summary: 'List the endpoints of a model',
   audience,
-  input: ModelPath,
-  output: named(
-    'EndpointList',
-    Type.Object({
-      object: Type.Literal('list'),
-      model: Type.String(),
-      data: Type.Array(EndpointView),
-    }),
-  ),
+  input: idPath,
+  output: EndpointList,
   errors: ['model_not_found'],
   cross_origin: true,
   example: { object: 'list', model: modelExample.id, data: [endpointExample] },
-  async run(context, path) {
-    const model = getModel(context, path.vendor, path.model);
-    const data = model.endpoints.map((endpoint) => viewEndpoint(endpoint, model.markup_bps));
-    return { object: 'list' as const, model: model.id, data };
-  },
+  run: async (context, { vendor, model }) => endpointsOf(context, `${vendor}/${model}`),
 });
 
-export const catalogOperations = [listModelsOperation, getModelOperation, listEndpointsOperation] as const;
+export const catalogOperations = [
+  listModelsOperation,
+  getModelOperation,
+  getNamedModelOperation,
+  listEndpointsOperation,
+] as const;

@@ -5,7 +5,6 @@ export { createHealth, type Figures, type Health, type OpenFor } from './health/
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
 export { choose, named, planRoute, previewRoute } from './plan.ts';
-export { suggestions } from './refusal.ts';
 export {
   type Decided,
   Route,

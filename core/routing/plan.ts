@@ -1,6 +1,6 @@
 // The choice (docs/routing.md): catalog, preferences and health in, an ordered plan with reasons out. `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
-import { type Catalog, type Model, namedModel } from '../catalog/index.ts';
+import { type Catalog, getNamedModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
 import { OFF, type Wanted, wantedAffinity } from './affinity.ts';
 import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
@@ -16,7 +16,7 @@ import {
 import { refuseDenied, tooExpensive } from './limits.ts';
 import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
 import { type Ranked, rank } from './rank.ts';
-import { ambiguous, modelNotFound, nothingLeft } from './refusal.ts';
+import { nothingLeft } from './refusal.ts';
 import { addCandidate, type Candidates as EndpointCandidates, noCandidates } from './score.ts';
 import { settle } from './settle.ts';
 import {
@@ -203,18 +203,14 @@ function affinityOf({ kind, key, ttl_ms, endpoint_id }: Wanted, first?: RankedEn
 
 /** The model asked for and its fallbacks. @throws ServiceError model_not_found with what may have been meant. */
 export function modelsOf(catalog: Catalog, input: SettledInput): Model[] {
-  if (input.preferences.fallback_models === undefined) return [modelOf(catalog, input, input.model, 'model')];
+  const get = (name: string, param: string) =>
+    getNamedModel(catalog, { name, environment: input.environment, param });
+  if (input.preferences.fallback_models === undefined) return [get(input.model, 'model')];
   const fallbacks = input.preferences.fallback_models.slice(0, FALLBACKS_MAX);
   const wanted = [...new Set([input.model, ...fallbacks])];
   return wanted.map((id, i) =>
-    modelOf(catalog, input, id, i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`),
+    get(id, i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`),
   );
-}
-
-function modelOf(catalog: Catalog, input: SettledInput, id: string, param: string): Model {
-  const named = namedModel(catalog, id, input.environment);
-  if ('id' in named) return named;
-  throw named.length > 1 ? ambiguous(named, id, param) : modelNotFound(catalog, id, param);
 }
 
 /**

@@ -1,70 +1,15 @@
 // Refusals of the route, each saying what to change.
-import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
+import type { Endpoint, Model } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
 import { type Demands, demandsOf, isOwnKeyOnly, ownUses } from './filters.ts';
 import type { Candidates, Choice, Excluded, ExclusionReason, SettledInput } from './types.ts';
 
-const SUGGESTIONS_MAX = 3;
 /** Reasons that pass by themselves; with one of them the refusal is 503 and worth a retry. */
 const transient: ReadonlySet<ExclusionReason> = new Set(['circuit', 'rate', 'capacity']);
 /** Told of a refusal at most; the rest is counted. */
 const EXCLUDED_MAX = 256;
 /** What takes an endpoint out of every call of this key, and so says nothing of this request. */
 const ofNoCall: ReadonlySet<ExclusionReason> = new Set(['status', 'environment']);
-
-/** Edit distance of `a` and `b`, at most `limit + 1`. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
-    }
-    previous = row;
-  }
-  return Math.min(previous[b.length] as number, limit + 1);
-}
-
-/** Ids close to `wanted`, nearest first: a forgotten vendor, another separator, a typing error. */
-export function suggestions(catalog: Catalog, wanted: string): string[] {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[._:]/g, '-');
-  // Some clients limit the length of a model name; beyond this no id is near.
-  const name = plain(wanted.slice(0, 200));
-  const limit = Math.max(1, Math.floor(name.length / 4));
-  const near: { id: string; distance: number }[] = [];
-  for (const id of catalog.models.keys()) {
-    const full = plain(id);
-    const tail = full.slice(full.indexOf('/') + 1);
-    const of = name.slice(name.indexOf('/') + 1);
-    const distance = Math.min(
-      editDistance(name, full, limit),
-      editDistance(of, tail, limit) + (of === name ? 0 : 0.5),
-    );
-    if (distance <= limit) near.push({ id, distance });
-  }
-  near.sort((a, b) => a.distance - b.distance || (a.id < b.id ? -1 : 1));
-  return near.slice(0, SUGGESTIONS_MAX).map((item) => item.id);
-}
-
-/** The refusal of a model that the catalog does not have. */
-export function modelNotFound(catalog: Catalog, id: string, param: string): ServiceError {
-  const near = suggestions(catalog, id);
-  const hint = near.length === 0 ? 'See GET /v1/models.' : `Did you mean ${near.join(' or ')}?`;
-  const shown = id.length > 200 ? `${id.slice(0, 200)}…` : id;
-  return new ServiceError('model_not_found', `There is no model ${JSON.stringify(shown)}. ${hint}`, {
-    param,
-    details: { suggestions: near },
-  });
-}
-
-/** The refusal of a name that models of several vendors have. */
-export function ambiguous(ids: readonly string[], name: string, param: string): ServiceError {
-  const near = ids.slice(0, SUGGESTIONS_MAX);
-  const message = `${JSON.stringify(name)} names several models: ${near.join(' and ')}.`;
-  return new ServiceError('model_not_found', message, { param, details: { suggestions: near } });
-}
 
 const adviceOf: { readonly [K in ExclusionReason]: string } = {
   status: 'it is not in service',

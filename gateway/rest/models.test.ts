@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { committedCatalog, loadCatalog } from '@svc/core/catalog/index.ts';
+import { committedCatalog, loadCatalog, namedModel } from '@svc/core/catalog/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import OpenAI from 'openai';
@@ -136,6 +136,43 @@ test('the official clients list and retrieve models', async () => {
   for await (const model of anthropic.models.list({ limit: 1000 })) names.push(model.display_name);
   expect(names).toContain(some.name);
   expect((await anthropic.models.retrieve(some.id)).id).toBe(some.id);
+});
+
+test('a model is found by every name that a call may use, with its own id in the answer', async () => {
+  const openai = new OpenAI({ apiKey: a.key, baseURL: `${base}/v1`, maxRetries: 0 });
+  for (const [name, id] of [
+    ['gpt-4o-mini', 'openai/gpt-4o-mini'],
+    ['gpt-4o-2024-08-06', 'openai/gpt-4o'],
+    ['openai/gpt-4o-2024-08-06', 'openai/gpt-4o'],
+    ['mistral-large-latest', 'mistral/mistral-large-2512'],
+  ] as const) {
+    expect([name, (await openai.models.retrieve(name)).id]).toEqual([name, id]);
+  }
+  const anthropic = new Anthropic({ apiKey: a.key, baseURL: base, maxRetries: 0 });
+  for (const name of ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929', 'claude-sonnet-4-5@20250929']) {
+    const { id, type } = await anthropic.models.retrieve(name);
+    expect([name, id, type]).toEqual([name, 'anthropic/claude-sonnet-4-5', 'model']);
+  }
+  for (const id of catalog.models.keys()) {
+    const name = id.slice(id.indexOf('/') + 1);
+    const answer = await harness.call('GET', `/v1/models/${name}`, { key: a.key });
+    const named = namedModel(catalog, name, 'live');
+    const expected = 'id' in named ? [200, named.id] : [404, 'model_not_found'];
+    expect([name, answer.statusCode, answer.json().id ?? codeOf(answer)]).toEqual([name, ...expected]);
+  }
+});
+
+test('a name that no model has is answered with the names that were probably meant', async () => {
+  for (const [path, meant] of [
+    ['gpt-4o-minni', 'openai/gpt-4o-mini'],
+    ['openai/gpt-4o-minni', 'openai/gpt-4o-mini'],
+    ['nothing-like-it', null],
+  ] as const) {
+    const answer = await harness.call('GET', `/v1/models/${path}`, { key: a.key });
+    expect([answer.statusCode, codeOf(answer)]).toEqual([404, 'model_not_found']);
+    const { details } = answer.json().error;
+    expect([path, details.suggestions[0] ?? null]).toEqual([path, meant]);
+  }
 });
 
 test('no caller met a defect', () => {
