@@ -13,6 +13,7 @@ import { createCallDeps } from './call-deps.ts';
 import { logCall } from './call-log.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
+import { sessionAdmission } from './inference/sessions.ts';
 import { countCalls } from './metrics/calls.ts';
 import { watchEngine } from './metrics/engine.ts';
 import { bindRest } from './rest/bind.ts';
@@ -132,6 +133,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { calls, policies, byok } = engine;
   let draining = false;
   const app = opening.adopt(createApp({ ...base, formats }), (it) => it.close());
+  const parts: HttpParts = {
+    ...base,
+    services: { ...base.services, policies, byok, health: calls.health },
+    checks: checksOf(base, engine),
+    draining: () => draining,
+  };
   bindInference(app, {
     calls,
     keys: base.services.key_ring,
@@ -141,14 +148,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     max_calls: config.max_calls,
     dialects: formats.dialects,
     questions: questionsOf(formats.questions),
+    bySession: (path, request) => sessionAdmission(parts, path, request),
     draining: () => draining,
   });
-  const parts: HttpParts = {
-    ...base,
-    services: { ...base.services, policies, byok, health: calls.health },
-    checks: checksOf(base, engine),
-    draining: () => draining,
-  };
   bindRest(app, parts);
   bindGraphql(app, parts);
   await app.listen({ host: config.host, port: config.port });

@@ -4,6 +4,7 @@ export { type Base, hostOf, openBase } from './base.ts';
 export { bindOperations } from './bind.ts';
 export { callerOf, requestContext, staffCallerOf } from './caller.ts';
 export { errorBody, errorHeaders, refusalOf } from './errors.ts';
+export { consoleHeaders } from './headers.ts';
 export { bindHealth, type Check } from './health.ts';
 export { addAnswerHooks } from './hooks.ts';
 export { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';

@@ -1,8 +1,8 @@
 // Computes what a key allows from its row and from its organization. Pure.
-import type { Id, KeyCaller } from '../kernel/index.ts';
+import type { Environment } from '../kernel/index.ts';
 import { type GrantFacts, planLimits } from '../orgs/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
-import type { KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
+import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
 
 /** The status a caller sees at `now`; the end is exclusive. */
 export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date): KeyStatus {
@@ -28,38 +28,40 @@ export function combinePolicies(org: GrantFacts['data_policy'], key: OwnDataPoli
   };
 }
 
-/** The grant behind a key that is not revoked, of an organization that is active. */
-export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
+/** What comes from the organization and the project, for calls that count under `key_no`. */
+export function inherited(
+  facts: GrantFacts,
+  key: {
+    readonly environment: Environment;
+    readonly key_no: number;
+    readonly data_policy: OwnDataPolicy | null;
+  },
+): Pick<Grant, 'subject' | 'data_policy' | 'org_pepper'> {
   const is_live = key.environment === 'live';
-  const caller: KeyCaller = {
-    kind: 'key',
-    org_id: key.org_id,
-    project_id: key.project_id,
-    key_id: key.id as Id<'key'>,
-    environment: key.environment,
-    scopes: key.scopes,
-    expires_at: key.expires_at,
-  };
   return {
-    caller,
-    org_id: key.org_id,
-    project_id: key.project_id,
-    key_id: key.id,
-    environment: key.environment,
-    scopes: key.scopes,
     subject: {
       shard: facts.shard,
       book_id: is_live ? facts.live_book_id : facts.sandbox_book_id,
-      key_no: key.chain_no,
+      key_no: key.key_no,
       project_no: is_live ? facts.live_no : facts.sandbox_no,
     },
+    data_policy: combinePolicies(facts.data_policy, key.data_policy),
+    org_pepper: facts.pepper,
+  };
+}
+
+/** The grant behind a key that is not revoked, of an organization that is active. */
+export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
+  const { org_id, project_id, id: key_id, environment, scopes, expires_at, data_policy } = key;
+  return {
+    caller: { kind: 'key', org_id, project_id, key_id, environment, scopes, expires_at },
+    ...{ org_id, project_id, key_id, environment, scopes },
+    ...inherited(facts, { environment, key_no: key.chain_no, data_policy }),
     limits: {
       key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
       plan: planLimits(facts.plan_id),
     },
-    data_policy: combinePolicies(facts.data_policy, key.data_policy),
     svc_version: key.svc_version,
-    expires_at: key.expires_at,
-    org_pepper: facts.pepper,
+    expires_at,
   };
 }

@@ -14,5 +14,6 @@ export { coversScope, roleBehind, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
+export { grantOfSession } from './session-grant.ts';
 export { findKeyMaker, findSubjectOwner } from './store.ts';
-export type { KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
+export type { Grant, KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';

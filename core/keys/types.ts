@@ -19,23 +19,27 @@ export interface KeyDataPolicy {
   readonly redact: RedactionSettings | null;
 }
 
-/** What a verified key allows; everything a call needs without another look-up. */
-export interface KeyGrant {
-  readonly caller: KeyCaller;
+/** On whose behalf a call is made, and what holds for it; everything a call needs without another look-up. */
+export interface Grant {
   readonly org_id: Id<'org'>;
   readonly project_id: Id<'project'>;
   readonly key_id: Id<'key'>;
   readonly environment: Environment;
-  readonly scopes: readonly Scope[];
   readonly subject: PlacedSubject;
   /** Both hold: the key's own, and its plan's over the whole organization. */
   readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
   /** Org policy and key policy combined. */
   readonly data_policy: KeyDataPolicy;
   readonly svc_version: string;
-  readonly expires_at: Date | null;
   /** 32 bytes per org; user ids and cache keys are HMACed with it before they leave the process. */
   readonly org_pepper: Buffer;
+}
+
+/** What a verified key allows. */
+export interface KeyGrant extends Grant {
+  readonly caller: KeyCaller;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: Date | null;
 }
 
 /** The key check of one process: `verify` answers from memory where it can. */

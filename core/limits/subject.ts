@@ -1,6 +1,6 @@
 // Which buckets the calls of a key are counted in.
 import { type Environment, ServiceError } from '../kernel/index.ts';
-import type { KeyGrant, KeyRow } from '../keys/index.ts';
+import type { Grant, KeyRow } from '../keys/index.ts';
 import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
 
 /** The bucket of an organization's plan, live and test apart. */
@@ -24,7 +24,7 @@ export function subjectOfKey(
 }
 
 /** The buckets of `grant`: its rotation chain under the key's own limits, its organization under the plan's. */
-export function subjectOf(grant: KeyGrant): LimitSubject {
+export function subjectOf(grant: Grant): LimitSubject {
   const { org_id, environment, subject, limits } = grant;
   return {
     org_id,
@@ -38,7 +38,7 @@ export function subjectOf(grant: KeyGrant): LimitSubject {
 /**
  * The same without the limit of concurrent calls: for requests that are free and short, and count as a request only.
  */
-export function requestSubjectOf(grant: KeyGrant): LimitSubject {
+export function requestSubjectOf(grant: Grant): LimitSubject {
   const subject = subjectOf(grant);
   return {
     ...subject,

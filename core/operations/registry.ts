@@ -120,6 +120,8 @@ const dryRunErrors = inferenceErrors.filter(
     ),
 );
 const callers = { kind: 'key', scopes: ['inference'], x_api_key: true } as const satisfies Audience;
+/** People may ask about calls, as their default project would make them. */
+const askers = { ...callers, session: ['owner', 'admin', 'developer'] } as const satisfies Audience;
 
 export const inferenceRoutes: readonly InferenceRoute[] = [
   {
@@ -172,7 +174,7 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     method: 'POST',
     path: '/v1/svc/dry_run',
     summary: 'Dry run: where a call would go and what it would hold',
-    audience: callers,
+    audience: askers,
     errors: dryRunErrors,
     dialect: 'native',
   },
@@ -181,7 +183,7 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     method: 'POST',
     path: '/v1/svc/count_tokens',
     summary: 'Count tokens of a generate call',
-    audience: callers,
+    audience: askers,
     errors: dryRunErrors,
     dialect: 'native',
   },

@@ -19,6 +19,7 @@ export {
   findOrgRecords,
   findProject,
   findProjectId,
+  listProjects,
   lockOrg,
   readShard,
   searchOrgs,

@@ -12,7 +12,7 @@ import {
   startCall,
 } from '@svc/core/inference/index.ts';
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
-import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
+import { type Grant, type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
 import {
   type Gauges,
   isRefusal,
@@ -23,8 +23,8 @@ import {
   requestSubjectOf,
   subjectOf,
 } from '@svc/core/limits/index.ts';
-import { credentialOf, dropRest } from '@svc/http/index.ts';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import { consoleHeaders, credentialOf, dropRest } from '@svc/http/index.ts';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Body, readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
 import { ResponseSink } from './sink.ts';
@@ -40,11 +40,13 @@ interface InferenceRoutesDeps {
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** Path → question about a call that is answered without making the call. */
   readonly questions: ReadonlyMap<string, Question>;
+  /** How the session behind a request of `path` is admitted; null: it carries none, or the path takes keys only. */
+  bySession(path: string, request: FastifyRequest): BySession | null;
   /** While true, new calls are refused and connections closed. */
   draining(): boolean;
 }
 
-function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGrant {
+function versionOf(headers: IncomingMessage['headers'], grant: Grant): Grant {
   const version = headers['svc-version'];
   if (version === undefined || version === grant.svc_version) return grant;
   if (typeof version === 'string' && (svcVersions as readonly string[]).includes(version))
@@ -55,6 +57,9 @@ function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGra
   });
 }
 
+/** Finds what the session behind a request may ask. */
+type BySession = () => Promise<Grant>;
+
 class InferenceRequest {
   private readonly deps: InferenceRoutesDeps;
   private readonly dialect: Dialect;
@@ -64,16 +69,23 @@ class InferenceRequest {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly id: RequestId;
+  private readonly by_session: BySession | null;
   private secret = '';
   /** Set once the key is found; from then on a refusal is recorded in a request row. */
-  private grant: KeyGrant | null = null;
+  private grant: Grant | null = null;
   private place: LimitSlot | null = null;
   private gauges: Gauges | null = null;
 
   constructor(
     deps: InferenceRoutesDeps,
     route: { path: string; dialect: Dialect; question: Question | null },
-    http: { id: RequestId; request: IncomingMessage; response: ServerResponse },
+    http: {
+      id: RequestId;
+      request: IncomingMessage;
+      response: ServerResponse;
+      /** Null: by a key. */
+      by_session: BySession | null;
+    },
   ) {
     this.deps = deps;
     this.path = route.path;
@@ -82,20 +94,20 @@ class InferenceRequest {
     this.id = http.id;
     this.request = http.request;
     this.response = http.response;
+    this.by_session = http.by_session;
   }
 
   start(): void {
-    const { deps, request } = this;
+    const { deps } = this;
     if (deps.draining() || deps.calls.ticker.size >= deps.max_calls) {
       return this.fail(
         new ServiceError('overloaded', 'The gateway accepts no new calls at the moment; try again.'),
         true,
       );
     }
-    let grant: KeyGrant | Promise<KeyGrant>;
+    let grant: Grant | Promise<Grant>;
     try {
-      this.secret = credentialOf(request, true);
-      grant = deps.keys.verify(this.secret);
+      grant = this.by_session === null ? this.byKey() : this.by_session();
     } catch (error) {
       return this.fail(error);
     }
@@ -111,17 +123,25 @@ class InferenceRequest {
     }
   }
 
-  private admitted(found: KeyGrant): void {
-    const { deps, request } = this;
+  private byKey(): Grant | Promise<Grant> {
+    this.secret = credentialOf(this.request, true);
+    const grant = this.deps.keys.verify(this.secret);
+    return grant instanceof Promise ? grant.then((found) => this.mayInfer(found)) : this.mayInfer(grant);
+  }
+
+  private mayInfer(found: KeyGrant): Grant {
     // Questions have no request row, whether answered or refused.
     if (this.question === null) this.grant = found;
-    let grant: KeyGrant;
+    if (found.scopes.includes('inference')) return found;
+    throw new ServiceError('permission_denied', 'This key lacks the scope "inference".', {
+      details: { scope: 'inference' },
+    });
+  }
+
+  private admitted(found: Grant): void {
+    const { deps, request } = this;
+    let grant: Grant;
     try {
-      if (!found.scopes.includes('inference')) {
-        throw new ServiceError('permission_denied', 'This key lacks the scope "inference".', {
-          details: { scope: 'inference' },
-        });
-      }
       grant = versionOf(request.headers, found);
       const type = request.headers['content-type'];
       if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
@@ -143,7 +163,7 @@ class InferenceRequest {
     } else this.entered(grant, entered);
   }
 
-  private entered(grant: KeyGrant, entered: LimitSlot | LimitRefusal): void {
+  private entered(grant: Grant, entered: LimitSlot | LimitRefusal): void {
     this.gauges = entered.gauges;
     if (isRefusal(entered)) return this.fail(limitError(entered));
     // A question does not count as a running call.
@@ -157,7 +177,7 @@ class InferenceRequest {
     });
   }
 
-  private call(grant: KeyGrant, place: LimitSlot, { bytes, in_slices, members }: Body): void {
+  private call(grant: Grant, place: LimitSlot, { bytes, in_slices, members }: Body): void {
     if (this.response.destroyed) return place.leave();
     const incoming = {
       request_id: this.id,
@@ -251,11 +271,16 @@ export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): 
       const onRequest: onRequestHookHandler = (request, reply) => {
         reply.hijack();
         const { raw } = request;
-        if (raw.headers.origin !== undefined) {
+        const by_session = deps.bySession(route.path, request);
+        const { origin } = raw.headers;
+        if (origin !== undefined && by_session !== null && scope.console_origins.has(origin)) {
+          for (const [name, value] of Object.entries(consoleHeaders(origin)))
+            reply.raw.setHeader(name, value);
+        } else if (origin !== undefined) {
           reply.raw.setHeader('access-control-allow-origin', '*');
           reply.raw.setHeader('access-control-expose-headers', '*');
         }
-        const http = { id: request.id as RequestId, request: raw, response: reply.raw };
+        const http = { id: request.id as RequestId, request: raw, response: reply.raw, by_session };
         new InferenceRequest(deps, route, http).start();
       };
       scope.post(route.path, { onRequest }, (_request, reply) => reply);

@@ -13,7 +13,9 @@ const customerOperations = operations.filter(({ audience }) => audience.kind !==
  * routes themselves.
  */
 export function bindRest(app: FastifyInstance, parts: HttpParts): void {
-  for (const route of inferenceRoutes) app.known_paths.add(route.method, route.path, true);
+  for (const { method, path, audience } of inferenceRoutes) {
+    app.known_paths.add(method, path, true, audience.kind === 'key' && audience.session !== undefined);
+  }
   bindCallbacks(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {

@@ -2,7 +2,7 @@
 import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import type { Log, RequestId } from '../../kernel/index.ts';
-import type { KeyGrant } from '../../keys/index.ts';
+import type { Grant } from '../../keys/index.ts';
 import type { Claim, Ledgers } from '../../ledger/index.ts';
 import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
@@ -23,7 +23,7 @@ import type { Ticker } from './ticker.ts';
 export interface Incoming {
   readonly request_id: RequestId;
   readonly dialect: Dialect;
-  readonly grant: KeyGrant;
+  readonly grant: Grant;
   readonly body: Buffer;
   /** The body is large or dense: it is read in slices, so that no other caller waits for it. */
   readonly in_slices: boolean;
@@ -118,7 +118,7 @@ type AskedNumbers = Readonly<
 /** Everything that a request row is made of; never content. */
 export interface CallRecord {
   readonly request_id: RequestId;
-  readonly grant: KeyGrant;
+  readonly grant: Grant;
   readonly dialect_in: string;
   /** The kind of operation, as named in OpenTelemetry's conventions. */
   readonly operation: string;

@@ -1,7 +1,7 @@
 // A request that is refused before it becomes a call: its body was not read, nothing was held or tried.
 
 import { type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
-import type { KeyGrant } from '../../../keys/index.ts';
+import type { Grant } from '../../../keys/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { endRecord, newRecord } from '../record.ts';
@@ -16,7 +16,7 @@ interface EarlyRequest {
   readonly request_id: RequestId;
   readonly dialect: Dialect;
   /** Null: its key is unknown or was not looked up. */
-  readonly grant: KeyGrant | null;
+  readonly grant: Grant | null;
   readonly headers: Incoming['headers'];
   readonly path: string;
   readonly client_ip_prefix: string;
