@@ -114,6 +114,7 @@ function attemptAttributes(record: CallRecord, attempt: AttemptRecord, address: 
     'svc.region': endpoint.region,
     ...(attempt.http_status === 0 ? {} : { [names.http_status]: attempt.http_status }),
     ...(attempt.error_class === '' ? {} : { [names.error]: attempt.error_class }),
+    ...(attempt.upstream_id === null ? {} : { [names.response_id]: attempt.upstream_id }),
     ...firstChunk(record, attempt.ttft_ms),
     [names.request_stream]: record.stream,
     ...askedAttributes(record),

@@ -95,6 +95,8 @@ export interface AttemptRecord {
   outcome: AttemptOutcome | null;
   http_status: number;
   error_class: FaultClass | 'client_gone' | 'gateway_lost' | 'gateway_defect' | '';
+  /** The provider's id of its answer; null while it has none, and of providers that give none. */
+  upstream_id: string | null;
   ttft_ms: number | null;
   duration_ms: number | null;
   output_tokens: number;

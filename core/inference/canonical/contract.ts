@@ -222,6 +222,8 @@ export interface RelayState {
   finished: boolean;
   fault: UpstreamFault | null;
   service_tier: string | null;
+  /** The provider's id of the answer. */
+  upstream_id: string | null;
 }
 
 /**
@@ -273,5 +275,7 @@ export interface RawWhole {
   output_bytes: number;
   tool_calls: number;
   service_tier: string | null;
+  /** The provider's id of the answer. */
+  upstream_id: string | null;
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer;
 }

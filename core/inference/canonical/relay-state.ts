@@ -16,6 +16,7 @@ export function newRelayState(): RelayState {
     finished: false,
     fault: null,
     service_tier: null,
+    upstream_id: null,
   };
 }
 
@@ -33,6 +34,7 @@ export class EventTracker {
       case 'start':
         if (event.usage !== undefined) state.early_usage = event.usage;
         if (event.service_tier !== undefined) state.service_tier = event.service_tier;
+        state.upstream_id = event.upstream_id ?? null;
         break;
       case 'part_start':
         this.#begin(event.candidate);

@@ -12,6 +12,19 @@ const CLIENT = 3;
 const UNSET = 0;
 const ERROR = 2;
 
+/** A model behind the Responses API, of which `openWorld` has none. */
+const RESPONSES = `
+  - id: telemetry/responses
+    name: responses
+    context_length: 128000
+    max_output: 8192
+    endpoints:
+      - provider: sim-a
+        upstream_model: responses-1
+        family: openai_responses
+        region: local
+        price: { input: "1", output: "1" }`;
+
 let collector: Collector;
 let metrics_port: number;
 let world: World;
@@ -22,6 +35,7 @@ beforeAll(async () => {
   metrics_port = await freePort();
   world = await openWorld({
     env: { SVC_OTLP_ENDPOINT: collector.url, SVC_CELL: 'cell-t', SVC_METRICS_PORT: String(metrics_port) },
+    extras: () => ({ providers: '', models: RESPONSES }),
   });
   org = await world.org();
 });
@@ -106,6 +120,7 @@ describe.concurrent('spans', () => {
       'svc.attempt': 1,
       'svc.endpoint_id': server.attributes['svc.endpoint_id'],
       'svc.region': 'local',
+      'gen_ai.response.id': expect.stringMatching(/^chatcmpl-sim/),
     });
     expect(attempt.trace_id).toBe(server.trace_id);
     expect(attempt.start_ms).toBeGreaterThanOrEqual(server.start_ms - 1);
@@ -136,6 +151,30 @@ describe.concurrent('spans', () => {
     const [first, second] = attempts.map(({ attributes }) => attributes['gen_ai.provider.name']);
     expect([first, second].sort()).toEqual(['sim-a', 'sim-b']);
     expect(server.attributes['gen_ai.provider.name']).toBe(second);
+  });
+
+  test.each([
+    ['/v1/chat/completions', 'chat', 'messages'],
+    ['/v1/completions', 'chat', 'prompt'],
+    ['/v1/messages', 'messages', 'messages'],
+    ['/v1/responses', 'responses', 'input'],
+    ['/v1/chat/completions', 'messages', 'messages'],
+    ['/v1/messages', 'gemini-3', 'messages'],
+  ] as const)('name the provider’s id of its answer: %s at %s', async (path, kind, member) => {
+    for (const stream of [false, true]) {
+      const model = kind === 'responses' ? 'telemetry/responses' : world.model(kind).id;
+      const mark = `id-${path.slice(4).replaceAll('/', '-')}-${kind}-${stream}`;
+      const text = `sim: tokens=3 mark=${mark}`;
+      const asked = member === 'messages' ? [{ role: 'user', content: text }] : text;
+      const cap = member === 'input' ? {} : { max_tokens: 64 };
+      const body = { model, stream, ...cap, [member]: asked };
+      const reply = await world.chat(org.live_key, body, { path }).reply;
+      expect([reply.status, reply.complete]).toEqual([200, true]);
+      const [, attempt] = (await spansOf(idOf(reply))) as [SentSpan, SentSpan];
+      const call = world.sim.calls.find((one) => one.mark === mark);
+      expect(call?.id).toMatch(/sim/);
+      expect(attempt.attributes['gen_ai.response.id']).toBe(call?.id);
+    }
   });
 
   test('of a call that fails', async () => {

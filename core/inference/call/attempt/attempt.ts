@@ -237,6 +237,7 @@ export class Attempt implements ExchangeHandler {
       return this.failReading(error);
     }
     const { state } = relay;
+    this.record.upstream_id ??= idOf(state);
     if (state.semantic && this.first_at === null) {
       this.first_at = this.last_at;
       this.record.ttft_ms = Math.round(this.last_at - this.record.started);
@@ -270,6 +271,7 @@ export class Attempt implements ExchangeHandler {
     } catch (error) {
       return this.failReading(error);
     }
+    this.record.upstream_id = idOf(whole);
     if (whole.stop === null && !isNothing(whole)) return this.cutShort();
     this.completeAs(readOf(whole), { as: 'whole', body: (meta, end) => whole.finish(meta, end) });
   }
@@ -320,6 +322,13 @@ export class Attempt implements ExchangeHandler {
 
 function readOf({ usage, stop, output_bytes, tool_calls }: RawWhole): Read {
   return { usage, stop, output_bytes, content_events: 0, tool_calls };
+}
+
+/** Ids of the known providers are like this. Anything else a provider sends there could be a text, which is content. */
+const ID = /^[\w.:/+=-]{1,256}$/;
+
+function idOf({ upstream_id }: RawWhole | RelayState): string | null {
+  return upstream_id !== null && ID.test(upstream_id) ? upstream_id : null;
 }
 
 /** Whether an answer is the empty one that is not charged: it has no content, and the provider bills no output. */

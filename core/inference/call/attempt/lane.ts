@@ -1,6 +1,5 @@
 // The lane of one attempt: raw when dialect and family are the same format, canonical otherwise. It decides what is
 // sent, how the answer is read, and how a whole answer is written for the caller.
-
 import { type Endpoint, isNameOf } from '../../../catalog/index.ts';
 import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import { Assembler } from '../../canonical/assemble.ts';
@@ -248,6 +247,7 @@ function taskReader(parts: ReadingParts, task: Task): Reader {
       output_bytes: 0,
       tool_calls: 0,
       service_tier: null,
+      upstream_id: read.upstream_id ?? null,
       finish: (meta, end) => Buffer.from(dialect.write(read, meta, end)),
     };
   };
@@ -392,6 +392,7 @@ export function newAttempt(clock: Clock, endpoint: Endpoint, attempt: number): A
     outcome: null,
     http_status: 0,
     error_class: '',
+    upstream_id: null,
     ttft_ms: null,
     duration_ms: null,
     output_tokens: 0,

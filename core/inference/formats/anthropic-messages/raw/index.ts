@@ -205,6 +205,7 @@ class Whole implements RawWhole {
   readonly output_bytes: number;
   readonly tool_calls: number;
   readonly service_tier: string | null;
+  readonly upstream_id: string | null;
   readonly #body: Buffer;
   readonly #top: TopLevel;
   readonly #usage: JsonObject | undefined;
@@ -231,6 +232,8 @@ class Whole implements RawWhole {
     this.output_bytes = bytes;
     this.tool_calls = calls;
     this.service_tier = typeof usage?.['service_tier'] === 'string' ? usage['service_tier'] : null;
+    const id = parsed(body, top, 'id');
+    this.upstream_id = typeof id === 'string' ? id : null;
   }
 
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer {
@@ -266,6 +269,7 @@ class AssembledWhole implements RawWhole {
   readonly output_bytes: number;
   readonly tool_calls: number;
   readonly service_tier: string | null;
+  readonly upstream_id: string | null;
   readonly #answer: CanonicalAnswer;
 
   constructor(body: Buffer, request: CanonicalRequest) {
@@ -276,6 +280,7 @@ class AssembledWhole implements RawWhole {
     this.output_bytes = whole.output_bytes;
     this.tool_calls = whole.tool_calls;
     this.service_tier = whole.service_tier;
+    this.upstream_id = whole.upstream_id;
   }
 
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer {

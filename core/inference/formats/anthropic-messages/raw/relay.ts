@@ -232,6 +232,7 @@ export class MessagesRelay implements Relay {
     this.#started = true;
     const message = data['message'];
     const usage = isObject(message) ? message['usage'] : undefined;
+    if (isObject(message) && typeof message['id'] === 'string') this.state.upstream_id = message['id'];
     this.state.early_usage = readEarlyUsage(usage);
     if (isObject(usage)) {
       this.#usage = mergeWireUsage(null, usage);

@@ -199,8 +199,9 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
       this.#created = typeof value['created'] === 'number' ? value['created'] : this.#meta.created;
       this.#ours.created = this.#created;
     }
-    const tier = value['service_tier'];
+    const { service_tier: tier, id } = value;
     if (typeof tier === 'string') this.state.service_tier = tier;
+    if (typeof id === 'string' && id !== '') this.state.upstream_id ??= id;
     const usage = findUsage(value, this.#target.flags, this.#form.searches);
     if (usage !== null) this.state.usage = usage;
     const choices = value['choices'];

@@ -115,7 +115,7 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
   }
   const choices = (value['choices'] as unknown[]).filter(isObject);
   const usage = findUsage(value, target.flags, searchesSold(request, target));
-  const tier = value['service_tier'];
+  const { service_tier: tier, id } = value;
   return {
     usage,
     stop: stopOfAll(choices),
@@ -125,6 +125,7 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
     ),
     tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),
     service_tier: typeof tier === 'string' ? tier : null,
+    upstream_id: typeof id === 'string' ? id : null,
     finish(meta, end) {
       const keep = keepsUsage(value['usage'], usage, { end, target });
       return finish(body, value, meta, { end, keep, hide: target.hide });

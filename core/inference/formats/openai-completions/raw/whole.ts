@@ -28,13 +28,14 @@ export function rawCompletionWhole(body: Buffer, request: CanonicalRequest, targ
   const choices = value['choices'] as JsonObject[];
   if (!choices.every(isObject)) throw new ProtocolFault('a choice is not an object');
   const usage = findUsage(value, target.flags);
-  const tier = value['service_tier'];
+  const { service_tier: tier, id } = value;
   return {
     usage,
     stop: stopOfAll(choices),
     output_bytes: choices.reduce((sum, choice, at) => sum + outputBytes(choice, at, request), 0),
     tool_calls: 0,
     service_tier: typeof tier === 'string' ? tier : null,
+    upstream_id: typeof id === 'string' ? id : null,
     finish(meta, end) {
       const keep = keepsUsage(value['usage'], usage, { end, target });
       return finish(body, value, meta, { end, keep, hide: target.hide });

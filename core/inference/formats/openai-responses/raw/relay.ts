@@ -237,8 +237,8 @@ export class ResponsesRelay implements Relay {
     // What the gateway writes at the end belongs to the same response.
     const { created_at: created } = response;
     if (typeof created === 'number') this.#meta = { ...this.#meta, created };
-    const tier = nonEmpty(response['service_tier']);
-    if (tier !== null) this.state.service_tier = tier;
+    this.state.service_tier = nonEmpty(response['service_tier']) ?? this.state.service_tier;
+    this.state.upstream_id ??= nonEmpty(response['id']);
     return this.#withResponse(Buffer.from(text), { svc: svcOf(this.#meta, null, []) });
   }
 

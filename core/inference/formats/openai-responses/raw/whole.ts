@@ -28,13 +28,14 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
   // Not done, or ended in an unknown way: not an answer that can be charged.
   if (stop === null) throw new ProtocolFault(`a response ended with status '${String(value['status'])}'`);
   const usage = readUsage(value['usage'], target.flags, searches);
-  const tier = value['service_tier'];
+  const { service_tier: tier, id } = value;
   return {
     usage,
     stop,
     output_bytes: bytes,
     tool_calls: calls,
     service_tier: typeof tier === 'string' ? tier : null,
+    upstream_id: typeof id === 'string' ? id : null,
     finish(meta, end) {
       const own = ownUsage(value['usage'], usage, { end, target });
       return finish(body, value, oursOf(meta, target), endMembers(meta, { end, stop, own }));
