@@ -32,7 +32,12 @@ export const commands: readonly Listed[] = [
     'recompute the audit log and say whether it is whole',
     () => import('./audit-verify.ts'),
   ),
-  listed('credits grant', 'grant credit to an organization', () => import('./credits-grant.ts')),
+  listed('credits grant', 'grant credit to an organization', () => import('./credits/grant.ts')),
+  listed(
+    'credits reconcile',
+    'compare the ledger of an organization with its calls, day by day',
+    () => import('./credits/reconcile.ts'),
+  ),
   listed(
     'ledger verify',
     'recompute the ledger and say whether it is right',

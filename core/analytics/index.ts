@@ -14,3 +14,4 @@ export { dropOldDays, prepareDays } from './store.ts';
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';
+export { listUsers, readCosts, sumUsage } from './usage-store.ts';

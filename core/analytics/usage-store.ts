@@ -1,5 +1,5 @@
 // SQL of usage: hours that are over and sealed, and the rows of those that are not.
-import type { Db, Environment, Id } from '../kernel/index.ts';
+import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 
 /** The figures of rows `r`, in the order of usage_hour's columns. */
 const FIGURES = `
@@ -209,4 +209,35 @@ export async function countCapacity(
     values: [args.org_id, args.environment, args.since],
   });
   return rows[0]?.calls ?? 0;
+}
+
+/** What the rows of these calls of an organization say that they cost, by request id; one without a row is left out. */
+export async function readCosts(
+  db: Db,
+  args: { org_id: Id<'org'>; request_ids: readonly RequestId[] },
+): Promise<Map<RequestId, number>> {
+  const { rows } = await db.query<{ request_id: RequestId; cost_micro: number }>({
+    name: 'analytics.read_costs',
+    text: `
+      select r.request_id, r.cost_micro
+        from unnest($2::text[], $3::timestamptz[]) as c (request_id, ts)
+        join request_row r on r.request_id = c.request_id and r.ts = c.ts
+       where r.org_id = $1`,
+    values: [args.org_id, args.request_ids, args.request_ids.map((id) => new Date(ulidMs(id)))],
+  });
+  return new Map(rows.map(({ request_id, cost_micro }) => [request_id, cost_micro]));
+}
+
+/** Organizations with live usage since `since`. */
+export async function listUsers(db: Db, since: Date): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ org_id: Id<'org'> }>({
+    name: 'analytics.list_users',
+    text: `
+      select org_id from usage_hour where environment = 'live' and hour >= $1
+      union
+      select org_id from request_row
+       where environment = 'live' and ts >= $1 and ts >= coalesce((select until from usage_seal), '-infinity')`,
+    values: [since],
+  });
+  return rows.map(({ org_id }) => org_id);
 }

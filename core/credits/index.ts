@@ -1,9 +1,18 @@
+export { LotView, listLotsOperation, lotKinds } from './lots.ts';
 export {
   creditOperations,
   getBalanceOperation,
   listEntriesOperation,
   refillSandboxOperation,
 } from './operations.ts';
+export { reconcileDaily } from './reconciliation/daily.ts';
+export {
+  ReconciliationView,
+  reconciliationCsv,
+  reconciliationOperation,
+  viewReconciliation,
+} from './reconciliation/operation.ts';
+export { rangeOf, reconcile } from './reconciliation/report.ts';
 export { BalanceView, EntryView } from './schema.ts';
 export {
   findOrgsOperation,
@@ -14,3 +23,4 @@ export {
   StaffOrgView,
   staffCreditOperations,
 } from './staff.ts';
+export { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';

@@ -1,14 +1,11 @@
 // The customer's view of the ledger.
 import { Type } from 'typebox';
 import {
-  type Context,
   csv,
   FileAnswer,
   microUsd,
-  notFound,
   oneOf,
   operation,
-  orgCaller,
   page,
   pageInput,
   pageOf,
@@ -16,9 +13,12 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { catchUp, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
-import { findOrg, type Org, SANDBOX_CREDIT } from '../orgs/index.ts';
+import { SANDBOX_CREDIT } from '../orgs/index.ts';
 import { displayBalance } from '../topups/index.ts';
 import { viewBalance, viewEntry } from './balance.ts';
+import { callersBook } from './book.ts';
+import { listLotsOperation } from './lots.ts';
+import { reconciliationOperation } from './reconciliation/operation.ts';
 import { BalanceView, EntryView } from './schema.ts';
 import { countRefill } from './store.ts';
 
@@ -51,14 +51,6 @@ const entryExample = {
   created_at: '2026-11-21T10:00:01.561Z',
 } as const;
 
-/** The caller's organization and the book its key acts in. */
-async function bookOf(context: Context): Promise<{ org: Org; book_id: number }> {
-  const caller = orgCaller(context);
-  const org = await findOrg(context.db, caller.org_id);
-  if (org === null) throw notFound();
-  return { org, book_id: caller.environment === 'live' ? org.live_book_id : org.sandbox_book_id };
-}
-
 export const getBalanceOperation = operation({
   name: 'credits.get',
   method: 'GET',
@@ -70,7 +62,7 @@ export const getBalanceOperation = operation({
   errors: [],
   example: balanceExample,
   async run(context) {
-    const { org, book_id } = await bookOf(context);
+    const { org, book_id } = await callersBook(context);
     const ledger = context.shards.at(org.shard);
     return viewBalance(await readBalance(ledger, book_id), displayBalance(context, org));
   },
@@ -92,7 +84,7 @@ export const listEntriesOperation = operation({
   produces: 'text/csv',
   example: { object: 'list', data: [entryExample], next_cursor: '' },
   async run(context, input) {
-    const { org, book_id } = await bookOf(context);
+    const { org, book_id } = await callersBook(context);
     const ledger = context.shards.at(org.shard);
     const kind = input.kind ?? null;
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
@@ -130,7 +122,7 @@ export const refillSandboxOperation = operation({
   },
   run: (context) =>
     context.transaction(async (context) => {
-      const { org } = await bookOf(context);
+      const { org } = await callersBook(context);
       const book_id = org.sandbox_book_id;
       const display = displayBalance(context, org);
       const ledger = context.shards.at(org.shard);
@@ -174,4 +166,10 @@ export const refillSandboxOperation = operation({
     }),
 });
 
-export const creditOperations = [getBalanceOperation, listEntriesOperation, refillSandboxOperation] as const;
+export const creditOperations = [
+  getBalanceOperation,
+  listEntriesOperation,
+  listLotsOperation,
+  reconciliationOperation,
+  refillSandboxOperation,
+] as const;

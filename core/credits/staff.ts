@@ -7,7 +7,6 @@ import {
   type Environment,
   lineOf,
   microUsd,
-  notFound,
   oneOf,
   operation,
   page,
@@ -18,16 +17,18 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { bookedCredit, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
-import { findOrg, type Org, searchOrgs } from '../orgs/index.ts';
+import { type Org, searchOrgs } from '../orgs/index.ts';
 import { viewEntry } from './balance.ts';
+import { bookIn } from './book.ts';
 import { EntryView } from './schema.ts';
+import { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
+import { auditTargetOf, Env, getOrg } from './staff-org.ts';
 
 /** The most that one person may grant alone; approval by a second person is not part of this release. */
 const GRANT_MAX_MICRO_USD = 100_000_000;
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;
 const anyone = { kind: 'staff', roles: 'any' } as const;
-const Env = Type.Optional(oneOf(['live', 'test'], 'Environment'));
 
 export const StaffOrgView = Type.Object({
   id: Type.String(),
@@ -59,20 +60,6 @@ function viewOrg(org: Org) {
     billing_currency: org.billing_currency,
     created_at: org.created_at.toISOString(),
   };
-}
-
-async function getOrg(context: Context, id: string): Promise<Org> {
-  const org = await findOrg(context.db, id);
-  if (org === null) throw notFound();
-  return org;
-}
-
-function bookOf(org: Org, environment: Environment | undefined): number {
-  return environment === 'test' ? org.sandbox_book_id : org.live_book_id;
-}
-
-function auditTargetOf(org: Org) {
-  return { org_id: org.id, target: { type: 'org', id: org.id, display: org.slug } };
 }
 
 const orgExample = {
@@ -137,7 +124,7 @@ export const getStaffBalanceOperation = operation({
     context.transaction(async (context) => {
       const org = await getOrg(context, id);
       await writeAudit(context, { action: 'staff.credits.get', ...auditTargetOf(org) });
-      const balance = await readBalance(context.shards.at(org.shard), bookOf(org, environment));
+      const balance = await readBalance(context.shards.at(org.shard), bookIn(org, environment ?? 'live'));
       return {
         available_micro_usd: balance.available_micro_usd,
         held_micro_usd: balance.held_micro_usd,
@@ -164,7 +151,7 @@ export const listStaffEntriesOperation = operation({
   run: (context, input) =>
     context.transaction(async (context) => {
       const org = await getOrg(context, input.id);
-      const book_id = bookOf(org, input.environment);
+      const book_id = bookIn(org, input.environment ?? 'live');
       const ledger = context.shards.at(org.shard);
       const kind = input.kind ?? null;
       await writeAudit(context, { action: 'staff.credits.ledger', ...auditTargetOf(org) });
@@ -248,7 +235,7 @@ async function orderGrant(
   grant: Grant,
 ): Promise<{ book_id: number; reference: string; replay: boolean }> {
   const { amount_micro, reason, environment = 'live' } = grant;
-  const book_id = bookOf(org, environment);
+  const book_id = bookIn(org, environment);
   const days = grant.expires_days ?? null;
   const { reference, lot_id, replay, amount_micro_usd } = await orderCredit(context, org.shard, {
     book_id,
@@ -280,5 +267,7 @@ export const staffCreditOperations = [
   getStaffOrgOperation,
   getStaffBalanceOperation,
   listStaffEntriesOperation,
+  listStaffLotsOperation,
+  staffReconciliationOperation,
   grantCreditOperation,
 ] as const;

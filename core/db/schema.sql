@@ -835,6 +835,15 @@ create table public.rail_task (
 CREATE INDEX rail_task_waiting ON public.rail_task USING btree (next_at) WHERE (done_at IS NULL);
 grant delete, insert, select, update on public.rail_task to svc_runtime;
 
+create table public.reconciliation_run (
+  day date not null,
+  organizations integer not null,
+  variances integer not null,
+  ended_at timestamp with time zone not null,
+  constraint reconciliation_run_pkey PRIMARY KEY (day)
+);
+grant delete, insert, select, update on public.reconciliation_run to svc_runtime;
+
 create table public.recovery_code (
   user_id text not null,
   hash bytea not null,

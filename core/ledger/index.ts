@@ -21,6 +21,7 @@ export {
   type BudgetWindow,
   countLowBooks,
   type Entry,
+  type Lot,
   type Metered,
   meteredUsage,
   readBalance,
@@ -32,6 +33,14 @@ export {
   readWindows,
   readWriteoff,
 } from './read-store.ts';
+export {
+  type CrossedDay,
+  type DayMovements,
+  findPlace,
+  listCrossed,
+  listMovedBooks,
+  sumDays,
+} from './report/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {
   type Budget,

@@ -81,8 +81,11 @@ export async function countLowBooks(db: Db): Promise<number> {
   return rows[0]!.low;
 }
 
-interface Lot {
+export interface Lot {
   readonly id: Id<'lot'>;
+  /** Of the entry that brought it, and of the one that first brought its credit: the same unless it was put back. */
+  readonly seq: number;
+  readonly origin_seq: number;
   readonly kind: 'paid' | 'granted';
   readonly source_type: string;
   readonly source_id: string;
@@ -93,20 +96,28 @@ interface Lot {
   readonly created_at: Date;
 }
 
-/** Lots of a book, newest first; `open` leaves out those that are used up. */
+/** Lots of a book beyond `after`, newest first; `open` leaves out those that are used up. */
 export async function readLots(
   db: Db,
-  args: { book_id: number; open?: boolean; limit?: number },
+  args: { book_id: number; open?: boolean; after?: Pick<Lot, 'seq' | 'origin_seq'> | null; limit?: number },
 ): Promise<Lot[]> {
   const { rows } = await db.query<Lot>({
     name: 'ledger.read_lots',
-    text: `select l.lot_id as id, case when l.is_grant then 'granted' else 'paid' end as kind,
+    text: `select l.lot_id as id, l.seq, l.origin_seq, case when l.is_grant then 'granted' else 'paid' end as kind,
                   e.ref_type as source_type, e.ref_id as source_id, l.amount as amount_micro_usd,
                   l.amount - l.burned as remaining_micro_usd, nullif(l.expires_at, 'infinity') as expires_at,
                   l.created_at
              from ledger.lot l join ledger.entry e on e.book_id = l.book_id and e.seq = l.origin_seq
-            where l.book_id = $1 and (l.is_open or not $2) order by l.seq desc, l.origin_seq desc limit $3`,
-    values: [args.book_id, args.open ?? false, args.limit ?? 500],
+            where l.book_id = $1 and (l.is_open or not $2)
+              and ($3::bigint is null or (l.seq, l.origin_seq) < ($3, $4))
+            order by l.seq desc, l.origin_seq desc limit $5`,
+    values: [
+      args.book_id,
+      args.open ?? false,
+      args.after?.seq ?? null,
+      args.after?.origin_seq ?? null,
+      args.limit ?? 500,
+    ],
   });
   return rows;
 }

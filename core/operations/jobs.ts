@@ -1,5 +1,6 @@
 // The periodic work of an installation, led by one process at a time.
 import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
+import { reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
@@ -169,6 +170,7 @@ function moneyJobs(parts: JobParts): Job[] {
       every_ms: 60 * SECOND,
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
+    { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
 }

@@ -21,7 +21,12 @@ export {
   topupOperations,
 } from './operations.ts';
 export type { Quote } from './quote.ts';
-export { listStaffItems, purgeRailEvents } from './rail-store.ts';
+export {
+  listStaffItems,
+  purgeRailEvents,
+  putStaffItem,
+  resolveStaffItem,
+} from './rail-store.ts';
 export { openRails } from './rails/open.ts';
 export { type Rail, RailError } from './rails/types.ts';
 export { QuoteView, TopupView } from './schema.ts';

@@ -162,3 +162,33 @@ export async function listStaffItems(db: Db, limit = 200): Promise<StaffItem[]> 
   });
   return rows;
 }
+
+/** Puts something before the staff with its present details; what was resolved before is open again. */
+export async function putStaffItem(
+  db: Db,
+  item: { kind: string; subject: string; details: EventFacts; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'topups.put_staff_item',
+    text: `
+      insert into staff_item (kind, subject, details, created_at) values ($1, $2, $3, $4)
+      on conflict (kind, subject) do update
+         set details = excluded.details, resolved_at = null,
+             created_at = case when staff_item.resolved_at is null then staff_item.created_at
+                               else excluded.created_at end`,
+    values: [item.kind, item.subject, JSON.stringify(item.details), item.at],
+  });
+}
+
+/** Notes that a matter is over, where it was open. */
+export async function resolveStaffItem(
+  db: Db,
+  item: { kind: string; subject: string; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'topups.resolve_staff_item',
+    text: `
+      update staff_item set resolved_at = $3 where kind = $1 and subject = $2 and resolved_at is null`,
+    values: [item.kind, item.subject, item.at],
+  });
+}

@@ -8,10 +8,21 @@ import {
   getStaffBalanceOperation,
   getStaffOrgOperation,
   grantCreditOperation,
+  LotView,
   listStaffEntriesOperation,
+  listStaffLotsOperation,
+  lotKinds,
+  ReconciliationView,
   StaffOrgView,
+  staffReconciliationOperation,
 } from '@svc/core/credits/index.ts';
-import { cursorOf, ServiceError, type StaffCaller, staffRoles } from '@svc/core/kernel/index.ts';
+import {
+  cursorOf,
+  type Operation,
+  ServiceError,
+  type StaffCaller,
+  staffRoles,
+} from '@svc/core/kernel/index.ts';
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
 import { type GraphQLSchema, printSchema } from 'graphql';
 import type { Static } from 'typebox';
@@ -19,7 +30,7 @@ import { Derivation, toWire } from '../derive.ts';
 import { type UserError, userErrorNames, userErrorOf } from '../errors.ts';
 import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
 import type { Runner } from '../run.ts';
-import { CountScalar, DateTimeScalar, MicroUsdScalar } from '../scalars.ts';
+import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar } from '../scalars.ts';
 
 interface StaffContext {
   readonly runner: Runner;
@@ -32,6 +43,7 @@ const builder = new SchemaBuilder<{
     ID: { Input: string; Output: string };
     MicroUSD: { Input: number; Output: number };
     Count: { Input: number; Output: number };
+    Date: { Input: string; Output: string };
     DateTime: { Input: string; Output: string };
   };
 }>({
@@ -41,6 +53,7 @@ const builder = new SchemaBuilder<{
 });
 builder.addScalarType('MicroUSD', MicroUsdScalar);
 builder.addScalarType('Count', CountScalar);
+builder.addScalarType('Date', DateScalar);
 builder.addScalarType('DateTime', DateTimeScalar);
 const derive = new Derivation(builder);
 
@@ -49,6 +62,7 @@ const StaffRole = derive.enum('StaffRole', staffRoles);
 derive.enum('OrganizationKind', ['team', 'personal', 'reseller', 'child']);
 derive.enum('OrganizationStatus', ['active', 'suspended', 'closed']);
 derive.enum('LedgerEntryKind', ENTRY_KINDS);
+derive.enum('LotKind', lotKinds);
 
 const Staff = builder.objectRef<StaffCaller>('Staff').implement({
   fields: (t) => ({
@@ -68,36 +82,59 @@ const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
     startCursor: t.exposeString('startCursor', { nullable: true }),
   }),
 });
-const LedgerEntryEdge = builder
-  .objectRef<{ page: PageOfRows['page']; at: number }>('LedgerEntryEdge')
-  .implement({
+// biome-ignore lint/suspicious/noExplicitAny: rows are of the type that the operation's schema derives
+type Any = any;
+
+function connectionType(name: string, node: Any): Any {
+  const edge = builder.objectRef<{ page: PageOfRows['page']; at: number }>(`${name}Edge`).implement({
     fields: (t) => ({
       cursor: t.string({ resolve: ({ page, at }) => cursorOf(page, at) }),
-      node: t.field({
-        type: LedgerEntry,
-        resolve: ({ page, at }) => page.data[at] as Static<typeof EntryView>,
-      }),
+      node: t.field({ type: node, resolve: ({ page, at }) => page.data[at] as Any }),
     }),
   });
-const LedgerEntryConnection = builder.objectRef<PageOfRows>('LedgerEntryConnection').implement({
-  fields: (t) => ({
-    edges: t.field({
-      type: [LedgerEntryEdge],
-      complexity: { field: 1, multiplier: 1 },
-      resolve: ({ page }) => page.data.map((_, at) => ({ page, at })),
+  return builder.objectRef<PageOfRows>(`${name}Connection`).implement({
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        complexity: { field: 1, multiplier: 1 },
+        resolve: ({ page }) => page.data.map((_, at) => ({ page, at })),
+      }),
+      nodes: t.field({
+        type: [node],
+        complexity: { field: 1, multiplier: 1 },
+        resolve: ({ page }) => [...page.data] as Any,
+      }),
+      pageInfo: t.field({ type: PageInfo, resolve: pageInfoOf }),
     }),
-    nodes: t.field({
-      type: [LedgerEntry],
-      complexity: { field: 1, multiplier: 1 },
-      resolve: ({ page }) => page.data as Static<typeof EntryView>[],
-    }),
-    pageInfo: t.field({ type: PageInfo, resolve: pageInfoOf }),
-  }),
-});
+  });
+}
+
+/** A page of what belongs to an organization, by an operation that takes its id. */
+function orgPage(t: Any, name: string, operation: Operation<Any, Any>, type: Any): Any {
+  return t.field({
+    type,
+    nullable: true,
+    args: {
+      ...derive.args(t.arg, name, operation.input, { omit: ['id', 'limit', 'cursor'] }),
+      after: t.arg.string(),
+      first: t.arg.int(),
+    },
+    complexity: pageCost,
+    extensions: { operation: operation.name },
+    resolve: async ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) => {
+      const given = { ...args, id, first: rowsAsked(args) };
+      const page = await runner.run(operation, toWire(operation.input, given, pageArgs));
+      return { page, paged: typeof args['after'] === 'string' };
+    },
+  });
+}
+
+const LedgerEntryConnection = connectionType('LedgerEntry', LedgerEntry);
+const LotConnection = connectionType('Lot', derive.output('Lot', LotView));
+const Reconciliation = derive.output('Reconciliation', ReconciliationView, { omit: ['object'] });
 
 const StaffOrg = derive.output('StaffOrg', StaffOrgView, {
-  // biome-ignore lint/suspicious/noExplicitAny: the builder of a derived type
-  extra: (t: any) => ({
+  extra: (t: Any) => ({
     balance: t.field({
       type: Balance,
       nullable: true,
@@ -106,22 +143,16 @@ const StaffOrg = derive.output('StaffOrg', StaffOrgView, {
       resolve: ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) =>
         runner.run(getStaffBalanceOperation, toWire(getStaffBalanceOperation.input, { ...args, id })),
     }),
-    ledger: t.field({
-      type: LedgerEntryConnection,
+    ledger: orgPage(t, 'Ledger', listStaffEntriesOperation, LedgerEntryConnection),
+    lots: orgPage(t, 'Lots', listStaffLotsOperation, LotConnection),
+    reconciliation: t.field({
+      type: Reconciliation,
       nullable: true,
-      args: {
-        ...derive.args(t.arg, 'Ledger', listStaffEntriesOperation.input, { omit: ['id', 'limit', 'cursor'] }),
-        after: t.arg.string(),
-        first: t.arg.int(),
-      },
-      complexity: pageCost,
-      extensions: { operation: listStaffEntriesOperation.name },
-      resolve: async ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) => {
-        const { input } = listStaffEntriesOperation;
-        const given = { ...args, id, first: rowsAsked(args) };
-        const page = await runner.run(listStaffEntriesOperation, toWire(input, given, pageArgs));
-        return { page, paged: typeof args['after'] === 'string' };
-      },
+      args: derive.args(t.arg, 'Reconciliation', staffReconciliationOperation.input, { omit: ['id'] }),
+      complexity: { field: 92, multiplier: 1 },
+      extensions: { operation: staffReconciliationOperation.name },
+      resolve: ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) =>
+        runner.run(staffReconciliationOperation, toWire(staffReconciliationOperation.input, { ...args, id })),
     }),
   }),
 });

@@ -3,11 +3,18 @@ import {
   BalanceView,
   EntryView,
   getBalanceOperation,
+  LotView,
   listEntriesOperation,
+  listLotsOperation,
+  lotKinds,
+  ReconciliationView,
+  reconciliationOperation,
   refillSandboxOperation,
 } from '@svc/core/credits/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
+import type { Static } from 'typebox';
+import { toWire } from '../../derive.ts';
 import { environmentOf } from '../../run.ts';
 import { builder, derive } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
@@ -15,10 +22,13 @@ import { mutation } from '../mutation.ts';
 import { EnvironmentEnum } from './common.ts';
 
 derive.enum('LedgerEntryKind', ENTRY_KINDS);
+derive.enum('LotKind', lotKinds);
 
 export const Balance = derive.output('Balance', BalanceView);
 const LedgerEntry = derive.output('LedgerEntry', EntryView);
 const LedgerEntryConnection = connectionType('LedgerEntry', LedgerEntry);
+const LotConnection = connectionType('Lot', derive.output('Lot', LotView));
+const Reconciliation = derive.output('Reconciliation', ReconciliationView, { omit: ['object'] });
 
 /** The book whose credits are shown. */
 export interface Book {
@@ -40,6 +50,24 @@ export const Credits = builder.objectRef<Book>('Credits').implement({
       type: LedgerEntryConnection,
       description: 'Entries, newest first.',
       options: ({ environment }: Book) => ({ environment }),
+    }),
+    lots: pageField(t, 'Lots', {
+      operation: listLotsOperation,
+      type: LotConnection,
+      description: 'Credit that came in together, newest first.',
+      options: ({ environment }: Book) => ({ environment }),
+    }),
+    reconciliation: t.field({
+      type: Reconciliation,
+      nullable: true,
+      description: 'The ledger compared with the calls, day by day; at most 92 days.',
+      args: derive.args(t.arg, 'Reconciliation', reconciliationOperation.input, { omit: ['format'] }),
+      complexity: { field: 92, multiplier: 1 },
+      extensions: { operation: reconciliationOperation.name },
+      resolve: async ({ environment }, args, { runner }) =>
+        (await runner.run(reconciliationOperation, toWire(reconciliationOperation.input, args), {
+          environment,
+        })) as Static<typeof ReconciliationView>,
     }),
   }),
 });

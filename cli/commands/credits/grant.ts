@@ -1,10 +1,10 @@
 // Grants credit to an organization's book; the ledger records it with the reason.
 import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { bookedCredit, orderCredit } from '@svc/core/ledger/index.ts';
-import { type Command, DAYS_MAX } from '../command.ts';
-import { staffContext } from '../context.ts';
-import { withDatabase } from '../installation.ts';
-import { getOrg } from '../lookup.ts';
+import { type Command, DAYS_MAX } from '../../command.ts';
+import { staffContext } from '../../context.ts';
+import { withDatabase } from '../../installation.ts';
+import { getOrg } from '../../lookup.ts';
 
 const DAY_MS = 86_400_000;
 /** A billion dollars. Balances are integers up to 2^53-1 micro-USD, which is nine billion. */

@@ -1,0 +1,100 @@
+// What accounts are made of: the movements of a book by UTC day, and its settles that belong to a call of another
+// day.
+import type { Db, Id, MicroUsd, RequestId } from '../../kernel/index.ts';
+import { uuidToUlid } from '../batch/encode.ts';
+
+/** Sums of the entries of one UTC day, micro-USD; all positive. */
+export interface DayMovements {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  /** Entries that add: top-ups, grants, reversals. */
+  readonly added_micro: MicroUsd;
+  /** What calls were charged. */
+  readonly charged_micro: MicroUsd;
+  /** Entries that take, but settles: refunds, fees, expiry. */
+  readonly other_debits_micro: MicroUsd;
+}
+
+/** The last entry of a book before a time: its seq and the balance after it, 0 where there is none. */
+export interface Place {
+  readonly seq: number;
+  readonly balance_micro: MicroUsd;
+}
+
+/**
+ * Where a book stood at `at`. Entries have no index by time and need none: `created_at` never falls with `seq` (L11), and
+ * `seq` has no gaps (L2), so that halving finds the place in as many look-ups as the number has bits.
+ */
+export async function findPlace(db: Db, args: { book_id: number; at: Date }): Promise<Place> {
+  const { rows } = await db.query<Place>({
+    name: 'ledger.find_place',
+    text: `
+      with recursive step (low, high) as (
+        select 0::bigint, b.seq + 1 from ledger.book b where b.book_id = $1
+        union all
+        select case when e.created_at < $2 then e.seq else s.low end,
+               case when e.created_at < $2 then s.high else e.seq end
+          from step s join ledger.entry e on e.book_id = $1 and e.seq = (s.low + s.high) / 2
+         where s.high - s.low > 1)
+      select s.low as seq,
+             coalesce((select e.balance_after from ledger.entry e where e.book_id = $1 and e.seq = s.low), 0)
+               as balance_micro
+        from step s where s.high - s.low <= 1`,
+    values: [args.book_id, args.at],
+  });
+  return rows[0] ?? { seq: 0, balance_micro: 0 as MicroUsd };
+}
+
+/** What moved on each UTC day of the entries after `after_seq` up to `until_seq`; a day without an entry has no row. */
+export async function sumDays(
+  db: Db,
+  args: { book_id: number; after_seq: number; until_seq: number },
+): Promise<DayMovements[]> {
+  const { rows } = await db.query<DayMovements>({
+    name: 'ledger.sum_days',
+    text: `
+      select (created_at at time zone 'UTC')::date::text as day,
+             coalesce(sum(amount) filter (where kind <> 1 and amount > 0), 0)::bigint as added_micro,
+             coalesce(-sum(amount) filter (where kind = 1), 0)::bigint as charged_micro,
+             coalesce(-sum(amount) filter (where kind <> 1 and amount < 0), 0)::bigint as other_debits_micro
+        from ledger.entry where book_id = $1 and seq > $2 and seq <= $3
+       group by 1 order by 1`,
+    values: [args.book_id, args.after_seq, args.until_seq],
+  });
+  return rows;
+}
+
+/** A settle on another UTC day than that of its call, which is the day in the request id. */
+export interface CrossedDay {
+  readonly request_id: RequestId;
+  readonly call_day: string;
+  readonly settled_day: string;
+}
+
+/** Settles of another day than their call's, of the entries after `after_seq` up to `until_seq`. */
+export async function listCrossed(
+  db: Db,
+  args: { book_id: number; after_seq: number; until_seq: number },
+): Promise<CrossedDay[]> {
+  const { rows } = await db.query<Omit<CrossedDay, 'request_id'> & { request_id: string }>({
+    name: 'ledger.list_crossed',
+    text: `
+      select request_id, call_day::text as call_day, settled_day::text as settled_day
+        from (select request_id, ledger.ulid_day(request_id) as call_day,
+                     (created_at at time zone 'UTC')::date as settled_day
+                from ledger.entry where book_id = $1 and seq > $2 and seq <= $3 and kind = 1) e
+       where call_day <> settled_day`,
+    values: [args.book_id, args.after_seq, args.until_seq],
+  });
+  return rows.map((row) => ({ ...row, request_id: uuidToUlid(row.request_id) as RequestId }));
+}
+
+/** Live books with an entry or a call at or after `since`, by organization. */
+export async function listMovedBooks(db: Db, since: Date): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ org_id: Id<'org'> }>({
+    name: 'ledger.list_moved_books',
+    text: 'select org_id from ledger.book where environment = 1 and last_at >= $1 order by org_id',
+    values: [since],
+  });
+  return rows.map(({ org_id }) => org_id);
+}
