@@ -71,6 +71,23 @@ const stops: readonly Stop[] = [
     ready: (page) => page.getByText('No top-up yet').waitFor(),
   },
   {
+    name: 'credits-movements',
+    path: () => 'meridian/live/credits?view=movements',
+    ready: (page) =>
+      page.getByRole('region', { name: 'List of movements' }).getByText('Call').first().waitFor(),
+  },
+  {
+    name: 'credits-lots',
+    path: () => 'meridian/live/credits?view=lots',
+    ready: (page) =>
+      page.getByRole('region', { name: 'List of lots' }).getByText('granted').first().waitFor(),
+  },
+  {
+    name: 'credits-reconciliation',
+    path: () => 'meridian/live/credits?view=reconciliation',
+    ready: (page) => page.getByRole('rowheader', { name: 'Total' }).waitFor(),
+  },
+  {
     name: 'add-credits',
     path: () => 'meridian/live/credits?add=true',
     ready: (page) => page.getByRole('button', { name: 'Pay $25.00' }).waitFor(),

@@ -25,7 +25,13 @@ interface KeysSearch {
   /** The dialog that makes a key is open. */
   readonly create?: true;
 }
+const creditsViews = ['movements', 'lots', 'reconciliation'] as const;
+/** What the page of credits shows below the balance. */
+export type CreditsView = (typeof creditsViews)[number];
+
 interface CreditsSearch {
+  /** Absent: the top-ups, in the sandbox the movements. */
+  readonly view?: CreditsView;
   /** The panel that adds credits is open. */
   readonly add?: true;
   /** The top-up from which the rail's page has come back. */
@@ -96,6 +102,7 @@ export function readKeysSearch(raw: Raw): KeysSearch {
 export function readCreditsSearch(raw: Raw): CreditsSearch {
   const topup = word(raw['topup']);
   return chosen<CreditsSearch>({
+    view: creditsViews.find((view) => view === raw['view']),
     add: flag(raw['add']),
     topup: topup !== undefined && /^tup_[0-9A-HJKMNP-TV-Z]{26}$/.test(topup) ? topup : undefined,
     outcome: raw['outcome'] === 'done' || raw['outcome'] === 'back' ? raw['outcome'] : undefined,

@@ -9,22 +9,19 @@ import {
   type CreditsQuery,
   RefillSandboxDocument,
   SandboxCreditsDocument,
-  type TopupRowFragment,
 } from '../../api/gen/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readCreditsSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, PageHead } from '../../ui/card.tsx';
-import { IdText } from '../../ui/copy.tsx';
-import { currencyText } from '../../ui/format/money.ts';
+import { PageHead } from '../../ui/card.tsx';
 import { Money } from '../../ui/money.tsx';
-import { Bone, BoneRows, Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { useRestored } from '../../ui/use-restored.ts';
 import { AddCreditsDialog } from './add-dialog.tsx';
-import { TopupReturn, TopupStatusMark } from './return-card.tsx';
+import { TopupReturn } from './return-card.tsx';
+import { TopupsCard } from './topups-card.tsx';
+import { Views } from './views.tsx';
 
 type Balance = NonNullable<NonNullable<CreditsQuery['credits']>['balance']>;
 
@@ -68,78 +65,6 @@ function BalanceCard({
   );
 }
 
-/** A top-up: what was paid, or would have been. */
-function TopupLine({ row }: { row: TopupRowFragment }) {
-  const { slug } = useOrg();
-  return (
-    <tr>
-      <td className="soft">
-        <Link
-          className="link"
-          to="/$org/$env/credits"
-          params={{ org: slug, env: 'live' }}
-          search={{ topup: row.id }}
-        >
-          <Time at={row.createdAt} />
-        </Link>
-      </td>
-      <td>
-        <TopupStatusMark row={row} />
-      </td>
-      <td className={row.status === 'PAID' ? 'n' : 'n faint'}>
-        {currencyText(row.totalMinor, row.currency)}
-        {row.status !== 'PAID' && row.status !== 'REVIEW' && ', not paid'}
-      </td>
-      <td className="n">{row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}</td>
-      <td className="soft">{row.method ?? '–'}</td>
-      <td>
-        <IdText id={row.id} short />
-      </td>
-    </tr>
-  );
-}
-
-function Topups({
-  rows,
-  action,
-}: {
-  rows: readonly TopupRowFragment[] | undefined;
-  action: React.ReactNode;
-}) {
-  if (rows?.length === 0) {
-    return (
-      <Empty title="No top-up yet" actions={action}>
-        Each payment appears here with its invoice as soon as it is started.
-      </Empty>
-    );
-  }
-  return (
-    <Table name="List of top-ups" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Started</th>
-          <th scope="col">Status</th>
-          <th scope="col" className="n">
-            Amount
-          </th>
-          <th scope="col" className="n">
-            Credits
-          </th>
-          <th scope="col">By</th>
-          <th scope="col">Top-up</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows === undefined ? (
-          <BoneRows rows={3} columns={6} />
-        ) : (
-          rows.map((row) => <TopupLine key={row.id} row={row} />)
-        )}
-      </tbody>
-    </Table>
-  );
-}
-
 /** The dialog over what the page has read; the currency can be chosen as long as nothing was paid. */
 function AddDialog({
   data,
@@ -147,18 +72,6 @@ function AddDialog({
 }: { data: CreditsQuery } & Omit<React.ComponentProps<typeof AddCreditsDialog>, 'is_first'>) {
   const is_first = !data.credits?.topups?.nodes.some(({ paidAt }) => paidAt);
   return <AddCreditsDialog is_first={is_first} {...rest} />;
-}
-
-function TopupsCard({ data, action }: { data: CreditsQuery | undefined; action: React.ReactNode }) {
-  return (
-    <Card title="Top-ups" flush>
-      {data && !data.credits?.topups ? (
-        <Empty title="Not for your role">Owners, admins and billing members see top-ups.</Empty>
-      ) : (
-        <Topups rows={data?.credits?.topups?.nodes} action={action} />
-      )}
-    </Card>
-  );
 }
 
 function LiveCredits() {
@@ -207,7 +120,7 @@ function LiveCredits() {
               granted={data?.credits?.balance?.grantedMicroUsd}
               loading={data === undefined}
             />
-            <TopupsCard data={data} action={button || undefined} />
+            <Views view={search.view} first={<TopupsCard data={data} action={button || undefined} />} />
           </>
         )}
       </div>
@@ -221,6 +134,7 @@ function LiveCredits() {
 function SandboxCredits() {
   const { slug, role } = useOrg();
   const client = useClient();
+  const { view = 'movements' } = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
   const [{ data, error }, again] = useQuery({ query: SandboxCreditsDocument });
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
@@ -256,7 +170,14 @@ function SandboxCredits() {
             <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
           </div>
         ) : (
-          <BalanceCard label="Sandbox credit" balance={data?.credits?.balance} loading={data === undefined} />
+          <>
+            <BalanceCard
+              label="Sandbox credit"
+              balance={data?.credits?.balance}
+              loading={data === undefined}
+            />
+            <Views view={view} />
+          </>
         )}
         <div className="card note">
           <span className="grow soft">Top-ups and invoices exist for live credit only.</span>

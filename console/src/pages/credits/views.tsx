@@ -1,0 +1,73 @@
+// What the page of credits shows below the balance: one list at a time, chosen in the address.
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useOrg } from '../../app/org.tsx';
+import type { CreditsView } from '../../app/search.ts';
+import { LotsCard } from './lots-card.tsx';
+import { MovementsCard } from './movements-card.tsx';
+import { ReconciliationCard } from './reconciliation-card.tsx';
+
+const words: Readonly<Record<CreditsView, string>> = {
+  movements: 'Movements',
+  lots: 'Lots',
+  reconciliation: 'Reconciliation',
+};
+
+/** A link to the same page with another view is not the present one. */
+const EXACT = { exact: true, includeSearch: true } as const;
+
+/** The choice; the top-ups of live credit come first and are no part of the address. */
+function Choice({ view }: { view: CreditsView | undefined }) {
+  const { slug, env } = useOrg();
+  const params = { org: slug, env };
+  return (
+    <nav className="views" aria-label="Views of credits">
+      {env === 'live' && (
+        <Link
+          to="/$org/$env/credits"
+          params={params}
+          search={{}}
+          activeOptions={EXACT}
+          aria-current={view === undefined ? 'page' : undefined}
+          replace
+        >
+          Top-ups
+        </Link>
+      )}
+      {(Object.keys(words) as CreditsView[]).map((each) => (
+        <Link
+          key={each}
+          to="/$org/$env/credits"
+          params={params}
+          search={{ view: each }}
+          activeOptions={EXACT}
+          aria-current={view === each ? 'page' : undefined}
+          replace
+        >
+          {words[each]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function View({ view }: { view: CreditsView }) {
+  switch (view) {
+    case 'movements':
+      return <MovementsCard />;
+    case 'lots':
+      return <LotsCard />;
+    case 'reconciliation':
+      return <ReconciliationCard />;
+  }
+}
+
+/** The choice and what was chosen; `first` is shown where the address names nothing. */
+export function Views({ view, first }: { view: CreditsView | undefined; first?: ReactNode }) {
+  return (
+    <>
+      <Choice view={view} />
+      {view === undefined ? first : <View view={view} />}
+    </>
+  );
+}
