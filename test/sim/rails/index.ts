@@ -1,2 +1,4 @@
+export type { ApiFault } from './faults.ts';
 export type { Session } from './objects.ts';
-export { type ApiFault, type Knobs, type RailSim, type RailSimOptions, startRailSim } from './server.ts';
+export { type RailASim, type RailASimOptions, startRailASim } from './rail-a/index.ts';
+export { type Knobs, type RailSim, type RailSimOptions, startRailSim } from './server.ts';

@@ -1,12 +1,14 @@
 // The rail over HTTP: its API with idempotency keys, its checkout page, and controls to make it misbehave.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type ApiFault, bodyOf, Faults, pause } from './faults.ts';
 import { type Form, parseForm, textAt } from './form.ts';
-import { RailRefusal, type Session } from './objects.ts';
+import { type RailEvent, RailRefusal, type Session } from './objects.ts';
 import { checkoutPage } from './page.ts';
 import { readState, writeState } from './state-file.ts';
 import { RailStore } from './store.ts';
 import { type DeliveryKnobs, Webhooks } from './webhooks.ts';
+import { railBWire } from './wire.ts';
 
 export interface RailSimOptions {
   readonly port?: number;
@@ -18,18 +20,6 @@ export interface RailSimOptions {
   readonly keys?: readonly string[];
   /** Where sessions, payments and refunds outlive the process; absent: nowhere. */
   readonly state_file?: string;
-}
-
-/** A fault of the next API calls that match. */
-export interface ApiFault {
-  /** Beginning of `METHOD /path`. */
-  readonly match: string;
-  /** How many calls; 1 when absent. */
-  times?: number;
-  /** `error`: `status` without acting. `delay`: acts after `delay_ms`. `lost_answer`: acts, then breaks the connection. */
-  readonly mode: 'error' | 'delay' | 'lost_answer';
-  readonly status?: number;
-  readonly delay_ms?: number;
 }
 
 export interface Knobs {
@@ -44,7 +34,7 @@ export interface RailSim {
   readonly url: string;
   readonly port: number;
   readonly store: RailStore;
-  readonly webhooks: Webhooks;
+  readonly webhooks: Webhooks<RailEvent>;
   /** `METHOD /path` of every API call, in order. */
   readonly calls: string[];
   turn(knobs: Knobs): void;
@@ -57,12 +47,6 @@ interface Kept {
   readonly fingerprint: string;
   /** Null while the first call runs. */
   answer: { status: number; body: string } | null;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString('utf8');
 }
 
 function expanded(store: RailStore, object: object, paths: readonly string[]): object {
@@ -82,10 +66,10 @@ function expanded(store: RailStore, object: object, paths: readonly string[]): o
 
 class RailServer {
   readonly store: RailStore;
-  readonly webhooks = new Webhooks();
+  readonly webhooks = new Webhooks(railBWire);
   readonly calls: string[] = [];
   private readonly kept = new Map<string, Kept>();
-  private faults: ApiFault[] = [];
+  private readonly faults = new Faults();
   private readonly keys: readonly string[];
   private readonly state_file: string | undefined;
   url = '';
@@ -121,7 +105,7 @@ class RailServer {
     if (knobs.webhooks !== undefined) this.webhooks.knobs = { ...this.webhooks.knobs, ...knobs.webhooks };
     if (knobs.webhook_url !== undefined) this.webhooks.url = knobs.webhook_url;
     if (knobs.webhook_secrets !== undefined) this.webhooks.secrets = knobs.webhook_secrets;
-    if (knobs.api !== undefined) this.faults = knobs.api.map((fault) => ({ ...fault }));
+    if (knobs.api !== undefined) this.faults.set(knobs.api);
     if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
   }
 
@@ -169,13 +153,6 @@ class RailServer {
     throw new RailRefusal(404, `Unrecognized request URL (${method}: ${path}).`);
   }
 
-  private faultFor(call: string): ApiFault | null {
-    const fault = this.faults.find(({ match, times = 1 }) => times > 0 && call.startsWith(match));
-    if (fault === undefined) return null;
-    fault.times = (fault.times ?? 1) - 1;
-    return fault;
-  }
-
   private authorise(request: IncomingMessage): void {
     const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const is_known = this.keys.length === 0 ? key.startsWith('sk_test_') : this.keys.includes(key);
@@ -214,14 +191,15 @@ class RailServer {
     const call = `${request.method} ${url.pathname}`;
     this.calls.push(call);
     this.authorise(request);
-    const fault = this.faultFor(call);
+    const fault = this.faults.take(call);
     if (fault?.mode === 'error') {
       throw new RailRefusal(fault.status ?? 500, 'Something went wrong at the rail.', { type: 'api_error' });
     }
-    if (fault?.mode === 'delay') await new Promise((done) => setTimeout(done, fault.delay_ms ?? 1_000));
+    if (fault?.mode === 'delay') await pause(fault);
     const answer = this.once(request, `${call} ${text}`, () =>
       this.api(request.method as string, url.pathname, parseForm(text), url.searchParams),
     );
+    if (fault?.mode === 'late_answer') await pause(fault);
     if (fault?.mode === 'lost_answer') {
       request.socket.destroy();
       return;

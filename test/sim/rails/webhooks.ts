@@ -1,11 +1,18 @@
 // Deliveries of the simulated rail: signed, at least once, in no guaranteed order, sent again until answered with 2xx.
-import { createHmac } from 'node:crypto';
-import type { RailEvent } from './objects.ts';
 
 /** Waits between attempts; the real rail waits hours. The last one repeats. */
 const RETRY_MS = [100, 200, 400, 800, 1_500] as const;
 const TRIES_MAX = 200;
 const PATIENCE_MS = 15_000;
+
+/** How a rail words and signs its events. */
+export interface Wire<E> {
+  /** The bytes that are sent and signed. */
+  body(event: E): string;
+  /** The signature under `secrets`, at a second of the machine's clock. */
+  sign(body: string, secrets: readonly string[], at: number): string;
+  headers(event: E, signature: string): Record<string, string>;
+}
 
 export interface DeliveryKnobs {
   /** Keep events until they are released. */
@@ -15,8 +22,10 @@ export interface DeliveryKnobs {
   /** Held events are released last first. */
   reverse: boolean;
   delay_ms: number;
-  /** Event types that are lost on the way, for ever. */
+  /** Event types that are lost on the way, for ever; `*` is all: the rail has switched the address off. */
   drop: readonly string[];
+  /** Signs with a secret that nobody has. */
+  forge: boolean;
 }
 
 export interface Delivery {
@@ -28,19 +37,24 @@ export interface Delivery {
   delivered: boolean;
 }
 
-export class Webhooks {
-  readonly events: RailEvent[] = [];
+export class Webhooks<E extends { readonly id: string; readonly type: string }> {
+  readonly events: E[] = [];
   readonly deliveries: Delivery[] = [];
-  knobs: DeliveryKnobs = { hold: false, duplicates: 0, reverse: false, delay_ms: 0, drop: [] };
+  knobs: DeliveryKnobs = { hold: false, duplicates: 0, reverse: false, delay_ms: 0, drop: [], forge: false };
   url: string | null = null;
   secrets: readonly string[] = [];
-  private held: RailEvent[] = [];
+  private held: E[] = [];
   private readonly timers = new Set<NodeJS.Timeout>();
   private closed = false;
+  private readonly wire: Wire<E>;
 
-  take(event: RailEvent): void {
+  constructor(wire: Wire<E>) {
+    this.wire = wire;
+  }
+
+  take(event: E): void {
     this.events.push(event);
-    if (this.knobs.drop.includes(event.type)) return;
+    if (this.knobs.drop.includes(event.type) || this.knobs.drop.includes('*')) return;
     if (this.knobs.hold) this.held.push(event);
     else this.start(event);
   }
@@ -60,13 +74,13 @@ export class Webhooks {
     return times;
   }
 
-  private start(event: RailEvent): void {
+  private start(event: E): void {
     for (let i = 0; i <= this.knobs.duplicates; i++) {
       this.later(this.knobs.delay_ms, this.begin(event), event, 0);
     }
   }
 
-  private begin(event: RailEvent): Delivery {
+  private begin(event: E): Delivery {
     const delivery: Delivery = {
       event_id: event.id,
       type: event.type,
@@ -78,7 +92,7 @@ export class Webhooks {
     return delivery;
   }
 
-  private later(ms: number, delivery: Delivery, event: RailEvent, tries: number): void {
+  private later(ms: number, delivery: Delivery, event: E, tries: number): void {
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       void this.deliver(delivery, event, tries);
@@ -86,22 +100,21 @@ export class Webhooks {
     this.timers.add(timer);
   }
 
+  /** What the rail would send as the signature of these bytes. */
   sign(body: string, at = Math.floor(Date.now() / 1_000)): string {
-    const signatures = this.secrets.map((secret) => {
-      return `v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
-    });
-    return [`t=${at}`, ...signatures].join(',');
+    const secrets = this.knobs.forge ? ['a secret that nobody has'] : this.secrets;
+    return this.wire.sign(body, secrets, at);
   }
 
-  private async deliver(delivery: Delivery, event: RailEvent, tries: number): Promise<void> {
+  private async deliver(delivery: Delivery, event: E, tries: number): Promise<void> {
     if (this.closed || this.url === null) return;
-    const body = JSON.stringify(event, null, 2);
+    const body = this.wire.body(event);
     let code = 0;
     try {
       const reply = await fetch(this.url, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': this.sign(body) },
+        headers: { 'content-type': 'application/json', ...this.wire.headers(event, this.sign(body)) },
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       code = reply.status;

@@ -1,0 +1,76 @@
+// The calls of the simulated rail-a's API.
+import { RailARefusal } from './objects.ts';
+import type { Settlements } from './settlements.ts';
+import type { Body, RailAStore } from './store.ts';
+
+export interface ApiCall {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Body;
+  readonly refund_key: string | null;
+}
+
+function collection(all: readonly object[], query: URLSearchParams): object {
+  const count = Math.min(Number(query.get('count') ?? 10), 100);
+  const skip = Number(query.get('skip') ?? 0);
+  const items = all.slice(skip, skip + count);
+  return { entity: 'collection', count: items.length, items };
+}
+
+function list(items: readonly object[]): object {
+  return { entity: 'collection', count: items.length, items };
+}
+
+function ordersOf(store: RailAStore, query: URLSearchParams): object {
+  const receipt = query.get('receipt');
+  const orders = [...store.orders.values()].reverse();
+  return collection(receipt === null ? orders : orders.filter((order) => order.receipt === receipt), query);
+}
+
+function onOrders(store: RailAStore, { method, path, query, body }: ApiCall): object | null {
+  const [, , , order_id = '', part = ''] = path.split('/');
+  if (order_id === '') return method === 'POST' ? store.createOrder(body) : ordersOf(store, query);
+  if (method !== 'GET') return null;
+  if (part === 'payments') return list(store.paymentsOf(store.order(order_id).id));
+  return part === '' ? store.order(order_id) : null;
+}
+
+function onPayments(store: RailAStore, { method, path, query, body, refund_key }: ApiCall): object | null {
+  const [, , , payment_id = '', part = '', refund_id = ''] = path.split('/');
+  if (payment_id === '')
+    return method === 'GET' ? collection([...store.payments.values()].reverse(), query) : null;
+  if (method === 'POST') {
+    if (part === 'refund') return store.refund(payment_id, body, refund_key);
+    return part === 'capture' ? store.capture(payment_id) : null;
+  }
+  const payment = store.payment(payment_id);
+  if (part === 'refunds' && refund_id === '') {
+    return collection(
+      [...store.refunds.values()].filter((refund) => refund.payment_id === payment_id).reverse(),
+      query,
+    );
+  }
+  if (part === 'refunds') return store.refundOf(refund_id);
+  return part === '' ? payment : null;
+}
+
+function onSettlements(settlements: Settlements, { path, query }: ApiCall): object | null {
+  const [, , , settlement_id = '', part = ''] = path.split('/');
+  if (settlement_id === 'recon' && part === 'combined') return list(settlements.report(query));
+  const all = [...settlements.settlements.values()].reverse();
+  if (settlement_id === '') return collection(all, query);
+  return all.find(({ id }) => id === settlement_id) ?? null;
+}
+
+/** The answer to a call. @throws RailARefusal. */
+export function callApi(store: RailAStore, settlements: Settlements, call: ApiCall): object {
+  const resource = call.path.split('/')[2];
+  const answer =
+    (resource === 'orders' && onOrders(store, call)) ||
+    (resource === 'payments' && onPayments(store, call)) ||
+    (resource === 'refunds' && call.method === 'GET' && store.refundOf(call.path.split('/')[3] ?? '')) ||
+    (resource === 'settlements' && call.method === 'GET' && onSettlements(settlements, call));
+  if (answer) return answer;
+  throw new RailARefusal(400, 'The requested URL was not found on the server.', { reason: 'NA' });
+}

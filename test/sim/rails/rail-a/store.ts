@@ -1,0 +1,274 @@
+// What the simulated rail-a knows, and what happens there: orders, payments on them, refunds.
+import { randomBytes } from 'node:crypto';
+import {
+  type Method,
+  methods,
+  type Notes,
+  type Order,
+  type Payment,
+  type RailAEvent,
+  RailARefusal,
+  type Refund,
+} from './objects.ts';
+
+/** Fee in basis points, without its own tax of 18 %. */
+const FEE_BPS: Readonly<Record<Method, number>> = { upi: 0, card: 200, netbanking: 200 };
+const FEE_TAX_BPS = 1_800;
+const MIN_AMOUNT = 100;
+const RECEIPT_MAX = 40;
+const NOTES_MAX = 15;
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ORDER_MEMBERS = new Set([
+  'amount',
+  'currency',
+  'receipt',
+  'notes',
+  'payment_capture',
+  'partial_payment',
+]);
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** `pay_` and fourteen letters, as the rail's ids are. */
+export function idOf(prefix: string): string {
+  return `${prefix}_${[...randomBytes(14)].map((byte) => LETTERS[byte % 62]).join('')}`;
+}
+
+export function seconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
+function missing(): RailARefusal {
+  return new RailARefusal(400, 'The id provided does not exist');
+}
+
+function bad(field: string, description: string): RailARefusal {
+  return new RailARefusal(400, description, { field });
+}
+
+function notesOf(value: unknown): Notes | readonly never[] {
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
+  if (typeof value !== 'object' || Array.isArray(value)) throw bad('notes', 'The notes must be an array.');
+  const entries = Object.entries(value);
+  if (entries.length > NOTES_MAX)
+    throw bad('notes', 'Number of fields in notes should be less than or equal to 15');
+  return Object.fromEntries(entries.map(([name, note]) => [name, String(note)]));
+}
+
+function checkOrder(body: Body): { amount: number; currency: string; receipt: string | null } {
+  const unknown = Object.keys(body).find((name) => !ORDER_MEMBERS.has(name));
+  if (unknown !== undefined) {
+    const description = `${unknown} is/are not required and should not be sent`;
+    throw new RailARefusal(400, description, { code: 'BAD_REQUEST_ERROR', reason: 'extra_field_sent' });
+  }
+  const { amount, currency, receipt = null } = body;
+  if (!Number.isSafeInteger(amount)) throw bad('amount', 'The amount must be an integer.');
+  if ((amount as number) < MIN_AMOUNT) {
+    const reason = 'amount_less_than_minimum_amount';
+    throw new RailARefusal(400, 'Order amount less than minimum amount allowed', { reason, field: 'amount' });
+  }
+  if (currency === undefined) throw bad('currency', 'The currency field is required.');
+  if (currency !== 'INR') throw bad('currency', 'Currency is not supported');
+  if (receipt !== null && (typeof receipt !== 'string' || receipt.length > RECEIPT_MAX)) {
+    throw bad('receipt', 'The receipt may not be greater than 40 characters.');
+  }
+  return { amount: amount as number, currency, receipt };
+}
+
+export interface Payer {
+  readonly email?: string;
+  readonly notes?: Notes;
+  readonly description?: string;
+}
+
+export class RailAStore {
+  readonly orders = new Map<string, Order>();
+  readonly payments = new Map<string, Payment>();
+  readonly refunds = new Map<string, Refund>();
+  /** Refunds by idempotency key, with the request that each answered. */
+  readonly refund_keys = new Map<string, { readonly fingerprint: string; readonly refund_id: string }>();
+  /** Added to the amount of the next payments, so that the payer pays another amount than was asked. */
+  amount_delta = 0;
+  /** Currency of the next payments; null: that of their order. */
+  currency: string | null = null;
+  private readonly emit: (event: RailAEvent) => void;
+
+  constructor(emit: (event: RailAEvent) => void) {
+    this.emit = emit;
+  }
+
+  tell(type: string, entities: Readonly<Record<string, object>>): void {
+    const payload = Object.fromEntries(
+      Object.entries(entities).map(([name, entity]) => [name, { entity: structuredClone(entity) }]),
+    );
+    const contains = Object.keys(entities);
+    const about = { account_id: 'acc_SimulatedRail', event: type, contains, payload, created_at: seconds() };
+    this.emit({ id: idOf('evt'), type, body: { entity: 'event', ...about } });
+  }
+
+  createOrder(body: Body): Order {
+    const { amount, currency, receipt } = checkOrder(body);
+    const order: Order = {
+      id: idOf('order'),
+      entity: 'order',
+      amount,
+      currency,
+      receipt,
+      notes: notesOf(body['notes']),
+      created_at: seconds(),
+      amount_paid: 0,
+      amount_due: amount,
+      status: 'created',
+      attempts: 0,
+    };
+    this.orders.set(order.id, order);
+    return order;
+  }
+
+  order(order_id: string): Order {
+    const order = this.orders.get(order_id);
+    if (order === undefined) throw missing();
+    return order;
+  }
+
+  payment(payment_id: string): Payment {
+    const payment = this.payments.get(payment_id);
+    if (payment === undefined) throw missing();
+    return payment;
+  }
+
+  /** Payments of an order, newest first, as the rail lists them. */
+  paymentsOf(order_id: string): Payment[] {
+    return [...this.payments.values()].filter((payment) => payment.order_id === order_id).reverse();
+  }
+
+  /** An attempt to pay, whose end is open. */
+  attempt(order_id: string, method: string, payer: Payer = {}): Payment {
+    const order = this.order(order_id);
+    if (!(methods as readonly string[]).includes(method)) throw bad('method', 'The method is invalid.');
+    const payment: Payment = {
+      id: idOf('pay'),
+      entity: 'payment',
+      amount: order.amount + this.amount_delta,
+      currency: this.currency ?? order.currency,
+      order_id,
+      method: method as Method,
+      email: payer.email ?? 'void@razorpay.com',
+      contact: '+919999999999',
+      description: payer.description ?? null,
+      notes: payer.notes ?? [],
+      created_at: seconds(),
+      status: 'created',
+      captured: false,
+      late_authorized: false,
+      amount_refunded: 0,
+      refund_status: null,
+      fee: null,
+      tax: null,
+      error_code: null,
+      error_description: null,
+      error_source: null,
+      error_step: null,
+      error_reason: null,
+    };
+    this.payments.set(payment.id, payment);
+    order.attempts++;
+    if (order.status === 'created') order.status = 'attempted';
+    return payment;
+  }
+
+  /** The bank says yes, and the rail captures by itself. */
+  capture(payment_id: string): Payment {
+    const payment = this.payment(payment_id);
+    const order = this.order(payment.order_id);
+    if (payment.captured) throw new RailARefusal(400, 'This payment has already been captured');
+    if (payment.status === 'failed') payment.late_authorized = true;
+    const none = { error_code: null, error_description: null, error_source: null, error_step: null };
+    Object.assign(payment, { ...none, error_reason: null, status: 'authorized' });
+    this.tell('payment.authorized', { payment });
+    const bare = Math.round((payment.amount * FEE_BPS[payment.method]) / 10_000);
+    payment.tax = Math.round((bare * FEE_TAX_BPS) / 10_000);
+    payment.fee = bare + payment.tax;
+    payment.status = 'captured';
+    payment.captured = true;
+    this.tell('payment.captured', { payment });
+    if (order.status === 'paid') return payment;
+    order.status = 'paid';
+    order.amount_paid = payment.amount;
+    order.amount_due = Math.max(0, order.amount - payment.amount);
+    this.tell('order.paid', { payment, order });
+    return payment;
+  }
+
+  /** The bank says no, or nothing for ten minutes. */
+  fail(payment_id: string, error: { reason: string; description: string }): Payment {
+    const payment = this.payment(payment_id);
+    if (payment.status !== 'created') throw new RailARefusal(400, `The payment is ${payment.status}.`);
+    payment.status = 'failed';
+    payment.error_code = error.reason === 'payment_timed_out' ? 'GATEWAY_ERROR' : 'BAD_REQUEST_ERROR';
+    payment.error_description = error.description;
+    payment.error_source = 'customer';
+    payment.error_step = 'payment_authorization';
+    payment.error_reason = error.reason;
+    this.tell('payment.failed', { payment });
+    return payment;
+  }
+
+  /** Gives money back; under a key that was seen, the refund of then. */
+  refund(payment_id: string, body: Body, key: string | null): Refund {
+    const fingerprint = `${payment_id} ${JSON.stringify(body)}`;
+    const seen = key === null ? undefined : this.refund_keys.get(key);
+    if (seen !== undefined && seen.fingerprint !== fingerprint) {
+      const description = 'Different request with the same idempotency key has already been processed.';
+      throw new RailARefusal(400, description, { reason: 'NA' });
+    }
+    if (seen !== undefined) return this.refunds.get(seen.refund_id) as Refund;
+    if (key !== null && !/^[\w-]{10,}$/.test(key))
+      throw bad('', 'Idempotency key should be atleast 10 characters.');
+    const refund = this.newRefund(this.payment(payment_id), body);
+    if (key !== null) this.refund_keys.set(key, { fingerprint, refund_id: refund.id });
+    return refund;
+  }
+
+  private newRefund(payment: Payment, body: Body): Refund {
+    if (payment.refund_status === 'full') {
+      throw new RailARefusal(400, 'The payment has been fully refunded already');
+    }
+    if (!payment.captured)
+      throw new RailARefusal(400, 'The payment status should be captured for action to be taken');
+    const left = payment.amount - payment.amount_refunded;
+    const amount = body['amount'] ?? left;
+    if (!Number.isSafeInteger(amount) || (amount as number) < MIN_AMOUNT) {
+      throw bad('amount', 'The amount must be atleast INR 1.00');
+    }
+    if ((amount as number) > left) {
+      throw bad('amount', 'The refund amount provided is greater than amount captured');
+    }
+    const refund: Refund = {
+      id: idOf('rfnd'),
+      entity: 'refund',
+      amount: amount as number,
+      currency: payment.currency,
+      payment_id: payment.id,
+      notes: notesOf(body['notes']),
+      receipt: typeof body['receipt'] === 'string' ? body['receipt'] : null,
+      created_at: seconds(),
+      speed_requested: 'normal',
+      speed_processed: 'normal',
+      status: 'processed',
+    };
+    this.refunds.set(refund.id, refund);
+    payment.amount_refunded += refund.amount;
+    payment.refund_status = payment.amount_refunded === payment.amount ? 'full' : 'partial';
+    if (payment.refund_status === 'full') payment.status = 'refunded';
+    this.tell('refund.created', { refund, payment });
+    this.tell('refund.processed', { refund, payment });
+    return refund;
+  }
+
+  refundOf(refund_id: string): Refund {
+    const refund = this.refunds.get(refund_id);
+    if (refund === undefined) throw missing();
+    return refund;
+  }
+}
