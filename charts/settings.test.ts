@@ -45,6 +45,7 @@ describe('settings', () => {
     const set = {
       'postgres.existingSecret.directKey': 'direct-url',
       trustedProxies: ['10.0.0.0/8'],
+      'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'webhooks.egressAllow': ['10.2.0.0/16'],
       'webhooks.dnsServers': ['10.0.0.2'],

@@ -115,6 +115,11 @@ describe('what makes no sense is refused in a sentence', () => {
       /rails\.b\.existingSecret\.name: rail-b has/,
     ],
     [
+      'a rail-a with secrets and no key id',
+      { 'rails.a.existingSecret.name': 'svc-rail-a' },
+      /rails\.a\.keyId: rail-a has secrets/,
+    ],
+    [
       'a namespace watched twice',
       { 'operator.watchNamespaces': ['team-a', 'team-a'] },
       /'\/operator\/watchNamespaces'.*items at 0 and 1 are equal/,

@@ -36,6 +36,7 @@ test('config shows what runs, and what this shell sets otherwise; without it wha
   writeUpFile(data_dir, {
     ...{ base_url: '', sandbox_key: '', live_key: '', org_id: '', project_id: '', database_url: '' },
     ...{ console_login: { email: '', password: '' }, processes: [], programs: [] },
+    demo_in: { live_key: '', console_login: { email: '', password: '' } },
     settings: shownSettings(running),
   });
   const there = await shown();

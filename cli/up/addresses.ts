@@ -9,11 +9,17 @@ import { isFree, whoListens } from './ports.ts';
 import { CannotStart, readText } from './start.ts';
 
 /** A payment rail that `make up` simulates. Its secrets are generated here and kept. */
-export interface SimulatedRail {
+interface SimulatedRail {
   readonly port: number;
+  readonly key_id: string;
   readonly key_secret: string;
   readonly webhook_secret: string;
 }
+
+const rails = ['a', 'b'] as const;
+type Rail = (typeof rails)[number];
+/** Null where settings configure a real rail. */
+type SimulatedRails = Readonly<Record<Rail, SimulatedRail | null>>;
 
 export interface Addresses {
   readonly gateway: number;
@@ -22,8 +28,7 @@ export interface Addresses {
   /** `host:port`, and whether `make up` starts the server itself (`is_own`). */
   readonly temporal: { readonly address: string; readonly port: number; readonly is_own: boolean };
   readonly temporal_ui: number;
-  /** Null when SVC_RAIL_B_* configures a real rail. */
-  readonly rail: SimulatedRail | null;
+  readonly rails: SimulatedRails;
   /** Port of the worker's health and metrics. */
   readonly worker: number;
   /** What is known to prevent a program from starting, by the program's name. */
@@ -34,15 +39,13 @@ export interface Addresses {
 interface Remembered {
   temporal?: number;
   temporal_ui?: number;
-  rail?: number;
-  rail_key_secret?: string;
-  rail_webhook_secret?: string;
+  rails?: { [name in Rail]?: SimulatedRail };
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const TEMPORAL_PORT = 7233;
 const TEMPORAL_UI_PORT = 8233;
-const RAIL_PORT = 8084;
+const RAIL_PORTS: Readonly<Record<Rail, number>> = { a: 8085, b: 8084 };
 
 /** The first port of `preferred` that is free on loopback; otherwise any free port. */
 async function firstFree(preferred: readonly (number | undefined)[]): Promise<number> {
@@ -76,19 +79,29 @@ async function adminPort(
   return { port, taken: `${inUse(port)}. Choose another one: ${variable}=${port + 10} make up` };
 }
 
-function hasRealRail(config: Config): boolean {
-  const { rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret } = config;
-  return [rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret].some((it) => it !== null);
+function hasRealRail(config: Config, rail: Rail): boolean {
+  const settings =
+    rail === 'a'
+      ? [config.rail_a_base_url, config.rail_a_key_id, config.rail_a_key_secret, config.rail_a_webhook_secret]
+      : [
+          config.rail_b_base_url,
+          config.rail_b_key_id,
+          config.rail_b_key_secret,
+          config.rail_b_webhook_secret,
+        ];
+  return settings.some((it) => it !== null);
 }
 
-async function simulatedRail(config: Config, known: Remembered): Promise<SimulatedRail | null> {
-  if (hasRealRail(config)) return null;
+async function simulatedRail(config: Config, rail: Rail, known: Remembered): Promise<SimulatedRail | null> {
+  if (hasRealRail(config, rail)) return null;
+  const kept = known.rails?.[rail];
   return {
     // An installation whose gateway has another port is a second one, and needs a rail of its own.
-    port: await firstFree([known.rail, config.port === 8080 ? RAIL_PORT : undefined]),
-    // The key must be a test key, because the simulated rail sends test events.
-    key_secret: known.rail_key_secret ?? `sk_test_${secureText(LETTERS, 32)}`,
-    webhook_secret: known.rail_webhook_secret ?? `whsec_${secureText(LETTERS, 32)}`,
+    port: await firstFree([kept?.port, config.port === 8080 ? RAIL_PORTS[rail] : undefined]),
+    // Keys must be test keys, because the simulated rails send test events.
+    key_id: kept?.key_id ?? `${rail === 'a' ? 'rzp' : 'pk'}_test_${secureText(LETTERS, 14)}`,
+    key_secret: kept?.key_secret ?? `sk_test_${secureText(LETTERS, 32)}`,
+    webhook_secret: kept?.webhook_secret ?? `whsec_${secureText(LETTERS, 32)}`,
   };
 }
 
@@ -112,14 +125,19 @@ export async function chooseAddresses(config: Config, dataDir: string): Promise<
   const gateway = await gatewayPort(config);
   const admin = await adminPort(config, { port: config.admin_port, variable: 'SVC_ADMIN_PORT' });
   const staff = await adminPort(config, { port: config.staff_port, variable: 'SVC_STAFF_PORT' });
-  const rail = await simulatedRail(config, known);
+  const simulated: SimulatedRails = {
+    a: await simulatedRail(config, 'a', known),
+    b: await simulatedRail(config, 'b', known),
+  };
   const flow = await temporal(config, known);
   const remembered: Remembered = {
     ...known,
     ...(flow.temporal.is_own ? { temporal: flow.temporal.port, temporal_ui: flow.temporal_ui } : {}),
-    ...(rail === null
-      ? {}
-      : { rail: rail.port, rail_key_secret: rail.key_secret, rail_webhook_secret: rail.webhook_secret }),
+    rails: {
+      ...known.rails,
+      ...(simulated.a === null ? {} : { a: simulated.a }),
+      ...(simulated.b === null ? {} : { b: simulated.b }),
+    },
   };
   writeFileSync(file, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 });
   const taken = admin.taken ?? staff.taken;
@@ -128,7 +146,7 @@ export async function chooseAddresses(config: Config, dataDir: string): Promise<
     admin: admin.port,
     staff: staff.port,
     ...flow,
-    rail,
+    rails: simulated,
     worker: await firstFree(config.metrics_port === 0 ? [] : [config.metrics_port + 2]),
     taken: taken === null ? {} : { admin: taken },
   };
@@ -142,6 +160,22 @@ function parse(text: string | null): Remembered {
   }
 }
 
+/** The settings by which programs find the simulated rails. */
+function railEnvironment(simulated: SimulatedRails): Record<string, string> {
+  const entries = rails.flatMap((name): [string, string][] => {
+    const rail = simulated[name];
+    if (rail === null) return [];
+    const prefix = `SVC_RAIL_${name.toUpperCase()}`;
+    return [
+      [`${prefix}_BASE_URL`, `http://127.0.0.1:${rail.port}`],
+      [`${prefix}_KEY_ID`, rail.key_id],
+      [`${prefix}_KEY_SECRET`, rail.key_secret],
+      [`${prefix}_WEBHOOK_SECRET`, rail.webhook_secret],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** The settings that every program of the installation shares. */
 export function sharedEnvironment(parts: {
   readonly addresses: Addresses;
@@ -149,7 +183,6 @@ export function sharedEnvironment(parts: {
   readonly databaseUrl: string;
 }): Record<string, string | undefined> {
   const { addresses, dataDir, databaseUrl } = parts;
-  const { rail } = addresses;
   return {
     SVC_DEV: '1',
     ...process.env,
@@ -159,13 +192,7 @@ export function sharedEnvironment(parts: {
     SVC_ADMIN_PORT: String(addresses.admin),
     SVC_STAFF_PORT: String(addresses.staff),
     SVC_TEMPORAL_ADDRESS: addresses.temporal.address,
-    ...(rail === null
-      ? {}
-      : {
-          SVC_RAIL_B_BASE_URL: `http://127.0.0.1:${rail.port}`,
-          SVC_RAIL_B_KEY_SECRET: rail.key_secret,
-          SVC_RAIL_B_WEBHOOK_SECRET: rail.webhook_secret,
-        }),
+    ...railEnvironment(addresses.rails),
   };
 }
 

@@ -133,12 +133,11 @@ class Background {
   }
 
   private rails(): Promise<boolean> {
-    const { rail } = this.facts.addresses;
-    if (rail === null) {
-      say('rails', 'the rail of SVC_RAIL_B_*');
+    const program = railProgram(this.facts);
+    if (program === null) {
+      say('rails', 'those of SVC_RAIL_A_* and SVC_RAIL_B_*');
       return Promise.resolve(true);
     }
-    const program = railProgram(this.facts, rail);
     return this.part('rails', program.address, () =>
       this.launch(program, `http://${program.address} (simulated payments)`),
     );

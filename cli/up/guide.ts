@@ -7,6 +7,7 @@ interface GuideFacts {
   /** Null when the port of the console is taken by another program. */
   readonly console_url: string | null;
   readonly console_login: { readonly email: string; readonly password: string };
+  readonly demo_in: { readonly console_login: { readonly email: string; readonly password: string } };
   readonly has_simulated_rail: boolean;
   /** The credit granted to the live key's organization, as text. */
   readonly live_grant: string;
@@ -90,9 +91,11 @@ function topUpNote(facts: GuideFacts): string {
 }
 
 function consoleLines(facts: GuideFacts): string {
-  const { console_url, console_login } = facts;
+  const { console_url, console_login, demo_in } = facts;
+  const indian = demo_in.console_login;
   return `console      ${console_url ?? 'not started, see below'}   (in some seconds)
-login        ${console_login.email}   ${console_login.password}${topUpNote(facts)}`;
+login        ${console_login.email}   ${console_login.password}
+or in India  ${indian.email}   ${indian.password}${topUpNote(facts)}`;
 }
 
 /** The text printed after "the gateway answers". */

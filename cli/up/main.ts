@@ -81,6 +81,7 @@ function announce(start: Start, parts: { facts: Facts; demo: Demo; databaseUrl: 
     org_id: demo.org_id,
     project_id: demo.project_id,
     console_login: demo.console_login,
+    demo_in: { live_key: demo.indian.live_key, console_login: demo.indian.console_login },
     database_url: databaseUrl,
     settings: shownSettings(readConfig(env)),
   };
@@ -98,7 +99,7 @@ function announce(start: Start, parts: { facts: Facts; demo: Demo; databaseUrl: 
     guide({
       ...base,
       console_url: addresses.taken['admin'] === undefined ? localAddress(config, addresses.admin) : null,
-      has_simulated_rail: addresses.rail !== null,
+      has_simulated_rail: addresses.rails.a !== null || addresses.rails.b !== null,
       live_grant: `${LIVE_GRANT_MICRO_USD / 1_000_000} USD granted`,
       log_dir: join(dataDir, 'log'),
       live_providers: PROVIDER_VARIABLES.filter((name) => readSecretVariable(name) !== null).concat(

@@ -1,7 +1,7 @@
 // The programs of `make up` in addition to the database: how each is started and how to see that it is ready.
 import { join } from 'node:path';
 import type { Config } from '@svc/core/kernel/index.ts';
-import { type Addresses, localAddress, type SimulatedRail } from './addresses.ts';
+import { type Addresses, localAddress } from './addresses.ts';
 import { type Program, probeUrl } from './keeper.ts';
 import { isFree } from './ports.ts';
 import { root } from './start.ts';
@@ -100,21 +100,36 @@ export function workerProgram(facts: Facts, has_temporal: boolean): Program {
   };
 }
 
-export function railProgram(facts: Facts, rail: SimulatedRail): Program {
+/** One program simulates every rail that is not a real one; null when none is. */
+export function railProgram(facts: Facts): Program | null {
   const { config, dataDir, addresses, env } = facts;
-  const rail_url = `http://127.0.0.1:${rail.port}`;
+  const { a, b } = addresses.rails;
+  const first = b ?? a;
+  if (first === null) return null;
+  const callbacks = `${localAddress(config, addresses.gateway)}/webhooks`;
+  const rail_url = `http://127.0.0.1:${first.port}`;
+  const rail_b =
+    b === null
+      ? []
+      : [
+          ...['--port', String(b.port), '--key', b.key_secret, '--webhook-url', `${callbacks}/rail-b`],
+          // Top-ups that were begun before a restart can still be paid after it.
+          ...['--webhook-secret', b.webhook_secret, '--state', join(dataDir, 'rails.json')],
+        ];
+  const rail_a =
+    a === null
+      ? []
+      : [
+          ...['--rail-a-port', String(a.port), '--rail-a-key', `${a.key_id}:${a.key_secret}`],
+          ...['--rail-a-webhook-url', `${callbacks}/rail-a`, '--rail-a-webhook-secret', a.webhook_secret],
+          ...['--rail-a-state', join(dataDir, 'rail-a.json')],
+        ];
   return {
     name: 'rails',
-    address: `127.0.0.1:${rail.port}`,
+    address: `127.0.0.1:${first.port}`,
     health_url: null,
     child: {
-      args: [
-        ...[join(root, 'test/sim/rails/main.ts'), '--port', String(rail.port), '--key', rail.key_secret],
-        ...['--webhook-url', `${localAddress(config, addresses.gateway)}/webhooks/rail-b`],
-        ...['--webhook-secret', rail.webhook_secret],
-        // Top-ups that were begun before a restart can still be paid after it.
-        ...['--state', join(dataDir, 'rails.json')],
-      ],
+      args: [join(root, 'test/sim/rails/main.ts'), ...rail_b, ...rail_a],
       cwd: root,
       log: logOf(facts, 'rails'),
       env,

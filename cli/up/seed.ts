@@ -7,7 +7,7 @@ import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
-import { createOrg, findOrg } from '@svc/core/orgs/index.ts';
+import { createOrg, findBilling, findOrg, setBilling } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
 
@@ -18,6 +18,8 @@ const wanted = [
   { slug: 'demo', name: 'Demo', billing_country: 'US' },
   { slug: 'demo-in', name: 'Demo India', billing_country: 'IN' },
 ] as const;
+/** In India the state of the address decides the tax, so that without one nothing can be bought. */
+const ADDRESS_IN = { line1: '1 Example Road', city: 'Mumbai', state_code: '27', postal_code: '400001' };
 
 /** The console login of a demo organization's owner. */
 interface ConsoleLogin {
@@ -36,8 +38,9 @@ interface DemoOrg {
   readonly console_login: ConsoleLogin;
 }
 
-/** The first demo organization, and whether it was created just now. */
+/** The first demo organization, the one that pays in rupees, and whether they were created just now. */
 export interface Demo extends DemoOrg {
+  readonly indian: DemoOrg;
   readonly fresh: boolean;
 }
 
@@ -61,6 +64,18 @@ async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
     expires_at: null,
     ref_type: 'staff',
     ref_id: 'make up',
+  });
+}
+
+/** Gives the demo organization in India an address, unless somebody gave it one. */
+async function addressIndia(context: Context): Promise<void> {
+  const org = await findOrg(context.db, 'demo-in');
+  const billing = org === null ? null : await findBilling(context.db, org.id);
+  if (billing === null || billing.address !== null) return;
+  await setBilling(context.db, {
+    org_id: billing.org_id,
+    at: context.now(),
+    billing_address: ADDRESS_IN,
   });
 }
 
@@ -120,16 +135,19 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
     const remembered = readDemo(path);
     const context = await staffContext(pool);
     const orgs = await Promise.all(remembered.map(({ org_id }) => findOrg(context.db, org_id)));
-    const first = remembered[0];
-    if (first !== undefined && remembered.length === wanted.length && isWhole(remembered, orgs))
-      return { ...first, fresh: false };
+    const [first, second] = remembered;
+    if (first !== undefined && second !== undefined && isWhole(remembered, orgs)) {
+      await addressIndia(context);
+      return { ...first, indian: second, fresh: false };
+    }
     const demo = await context.transaction(async (context) => {
       const made: DemoOrg[] = [];
       for (const org of wanted) made.push(await seedOne(context, org));
+      await addressIndia(context);
       return made;
     });
     writeFileSync(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    return { ...(demo[0] as DemoOrg), fresh: true };
+    return { ...(demo[0] as DemoOrg), indian: demo[1] as DemoOrg, fresh: true };
   } finally {
     await pool.end();
   }

@@ -12,6 +12,11 @@ export interface UpBase {
   readonly org_id: string;
   readonly project_id: string;
   readonly console_login: { readonly email: string; readonly password: string };
+  /** The demo organization in India, which pays over rail-a. */
+  readonly demo_in: {
+    readonly live_key: string;
+    readonly console_login: { readonly email: string; readonly password: string };
+  };
   readonly database_url: string;
   /** What its programs were started with, secrets masked. */
   readonly settings: ShownSettings;

@@ -169,6 +169,30 @@ async function topUp({ base_url, live_key }: UpFile): Promise<string> {
   return id;
 }
 
+/** The same in rupees, by the page to pay on and the checkout of rail-a. */
+async function topUpInIndia({ base_url, demo_in }: UpFile): Promise<void> {
+  const authorization = `Bearer ${demo_in.live_key}`;
+  const { topup, checkout_url } = await json(
+    `${base_url}/v1/credits/topups`,
+    post({ amount_minor: 100_000 }, { authorization }),
+  );
+  const page = await (await fetch(checkout_url as string)).text();
+  const fields = [...page.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  const opens = /action="([^"]+)"/.exec(page)?.[1] as string;
+  const body = new URLSearchParams(fields as [string, string][]);
+  const opened = await fetch(opens, { method: 'POST', body, redirect: 'manual' });
+  const at = new URL(opened.headers.get('location') as string, opens);
+  expect((await fetch(`${at}/upi`, { method: 'POST' })).status).toBe(200);
+  const { id } = topup as { id: string };
+  await untilTrue('the top-up in rupees is paid and booked', async () => {
+    const read = await json(`${base_url}/v1/credits/topups/${id}`, { headers: { authorization } });
+    return read['status'] === 'paid';
+  });
+}
+
 /** Its workflow, as Temporal's own pages see it. */
 function workflowOf(file: UpFile, topup_id: string): Promise<Record<string, unknown>> {
   return json(`${file.temporal_ui_url}/api/v1/namespaces/svc/workflows/topup-${topup_id}`);
@@ -215,6 +239,7 @@ test('every program starts after the first call, works, and keeps its data over 
   expect((await fetch(`${file.staff_url}/readyz`)).status).toBe(200);
 
   const topup_id = await topUp(file);
+  await topUpInIndia(file);
   await untilTrue('its workflow exists', () =>
     workflowOf(file, topup_id).then(
       () => true,

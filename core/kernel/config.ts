@@ -290,6 +290,26 @@ export const settings = {
     false,
     flag,
   ),
+  rail_a_base_url: setting(
+    'SVC_RAIL_A_BASE_URL',
+    'address of rail-a; unset: the public one of the rail',
+    null,
+    optional,
+  ),
+  rail_a_key_id: setting(
+    'SVC_RAIL_A_KEY_ID',
+    'key id of rail-a, shown to browsers; switches the rail on',
+    null,
+    optional,
+  ),
+  rail_a_key_secret: setting('SVC_RAIL_A_KEY_SECRET', 'key secret of rail-a', null, optional, true),
+  rail_a_webhook_secret: setting(
+    'SVC_RAIL_A_WEBHOOK_SECRET',
+    'signing secrets of rail-a callbacks, with commas between',
+    null,
+    optional,
+    true,
+  ),
   rail_b_base_url: setting(
     'SVC_RAIL_B_BASE_URL',
     'address of rail-b; unset: the public one of the rail',

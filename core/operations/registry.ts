@@ -244,10 +244,23 @@ interface CallbackRoute {
   readonly audience: Audience & { readonly kind: 'signed' };
   /** Lower case. */
   readonly signature_header: string;
+  /** The header that names the event; null where the body does. */
+  readonly event_header: string | null;
   readonly errors: readonly ErrorCode[];
 }
 
 export const callbackRoutes: readonly CallbackRoute[] = [
+  {
+    name: 'topups.callback.rail_a',
+    method: 'POST',
+    path: '/webhooks/rail-a',
+    rail: 'rail-a',
+    summary: 'Events of rail-a',
+    audience: { kind: 'signed' },
+    signature_header: 'x-razorpay-signature',
+    event_header: 'x-razorpay-event-id',
+    errors: ['signature_invalid', 'invalid_json', 'service_unavailable'],
+  },
   {
     name: 'topups.callback.rail_b',
     method: 'POST',
@@ -256,6 +269,7 @@ export const callbackRoutes: readonly CallbackRoute[] = [
     summary: 'Events of rail-b',
     audience: { kind: 'signed' },
     signature_header: 'stripe-signature',
+    event_header: null,
     errors: ['signature_invalid', 'signature_expired', 'invalid_json', 'service_unavailable'],
   },
 ];

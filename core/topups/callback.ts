@@ -3,7 +3,7 @@
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
-import type { Rail, RailEvent } from './rails/types.ts';
+import type { Callback, Rail, RailEvent } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';
 import type { CallbackAnswer, TopupFact } from './types.ts';
 
@@ -94,9 +94,9 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
 export async function takeCallback(
   context: Context,
   rail: Rail,
-  callback: { readonly raw: Uint8Array; readonly signature: string | null },
+  callback: Callback,
 ): Promise<CallbackAnswer> {
-  const event = rail.readCallback(callback.raw, callback.signature, machineMs());
+  const event = rail.readCallback(callback, machineMs());
   if (event.fact === null && event.unreadable === undefined) return IGNORED;
   return context.transaction(async (context) => {
     const { db } = context;

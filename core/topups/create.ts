@@ -8,6 +8,7 @@ import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { rateFromText } from './fx.ts';
 import { moneyIn, railOrRefuse } from './money-in.ts';
+import { checkoutUrl, payUrl, returnUrl } from './pay-link.ts';
 import { currencyOf, type Priced, priceTopup, type Quote, railOf } from './quote.ts';
 import { addTask } from './rail-store.ts';
 import type { Checkout, Rail } from './rails/types.ts';
@@ -181,7 +182,6 @@ function checkoutAt(
   begun: { id: Id<'topup'>; quote: Quote; billing: Billing },
 ): Promise<Checkout> {
   const { id, quote, billing } = begun;
-  const back = `${moneyIn(context).console_url}/${billing.slug}/live/credits?topup=${id}`;
   return rail.createCheckout({
     topup_id: id,
     org_id: billing.org_id,
@@ -190,8 +190,9 @@ function checkoutAt(
     description: `Prepaid API credits, ${formatCredits(quote.credits_micro)}`,
     email: billing.email,
     expires_in_seconds: OPEN_SECONDS,
-    success_url: `${back}&outcome=done`,
-    cancel_url: `${back}&outcome=back`,
+    pay_url: payUrl(context, id),
+    success_url: returnUrl(context, { slug: billing.slug, id, outcome: 'done' }),
+    cancel_url: returnUrl(context, { slug: billing.slug, id, outcome: 'back' }),
   });
 }
 
@@ -238,7 +239,7 @@ export async function createTopup(
       at: context.now(),
     });
   }
-  return { topup, checkout_url, quote };
+  return { topup, checkout_url: checkoutUrl(context, { ...topup, checkout_url }), quote };
 }
 
 function failTopup(context: Context, id: Id<'topup'>, message: string): Promise<void> {

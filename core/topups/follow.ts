@@ -68,9 +68,11 @@ export async function pollTopup(context: Context, args: { topup_id: Id<'topup'> 
   const rail = moneyIn(context).rails[topup.gateway];
   const wants_nothing = topup.status === 'review' || (topup.status === 'paid' && topup.fee_minor !== null);
   if (rail === null || topup.gateway_ref === null || wants_nothing) return progressOf(topup);
-  const { fact, fee_minor } = await rail.readCheckout(topup.gateway_ref);
-  const after = fact === null ? topup : await apply(context, topup.id, fact);
-  if (fee_minor === null || after.status !== 'paid') return progressOf(after);
+  const { facts, fees } = await rail.readCheckout(topup.gateway_ref);
+  let after = topup;
+  for (const fact of facts) after = await apply(context, topup.id, fact);
+  const fee_minor = after.payment_ref === null ? undefined : fees[after.payment_ref];
+  if (fee_minor === undefined || after.status !== 'paid') return progressOf(after);
   await noteFee(context.db, { id: after.id, fee_minor });
   return progressOf(await getTopup(context, after.id));
 }

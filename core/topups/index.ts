@@ -20,6 +20,7 @@ export {
   quoteTopupOperation,
   topupOperations,
 } from './operations.ts';
+export { type OpenPage, type OverPage, readPayPage, readPayReturn } from './pay-page.ts';
 export type { Quote } from './quote.ts';
 export {
   listStaffItems,

@@ -10,6 +10,8 @@ export interface MoneyIn {
   readonly fx: FxSource;
   /** Origin of the console: where a payer returns to. */
   readonly console_url: string;
+  /** Address of the gateway, where our page to pay on is. */
+  readonly base_url: string;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -19,7 +21,12 @@ declare module '../kernel/operation/operation.ts' {
   }
 }
 
-const CLOSED: MoneyIn = { rails: noRails, fx: staticRates, console_url: 'http://127.0.0.1:8081' };
+const CLOSED: MoneyIn = {
+  rails: noRails,
+  fx: staticRates,
+  console_url: 'http://127.0.0.1:8081',
+  base_url: 'http://127.0.0.1:8080',
+};
 
 /**
  * Rails and rates of the settings. @throws ConfigError when a rail is half configured; Error for an unknown
@@ -27,7 +34,8 @@ const CLOSED: MoneyIn = { rails: noRails, fx: staticRates, console_url: 'http://
  */
 export function openMoneyIn(config: Config): MoneyIn {
   const console_url = config.console_origins?.[0] ?? `http://127.0.0.1:${config.admin_port}`;
-  return { rails: openRails(config), fx: openFx(config.fx_source), console_url };
+  const base_url = config.base_url ?? `http://127.0.0.1:${config.port}`;
+  return { rails: openRails(config), fx: openFx(config.fx_source), console_url, base_url };
 }
 
 /** The process's rails and rates; without any, quotes are given and nothing can be paid. */

@@ -14,9 +14,11 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { cancelTopup, createTopup, quoteFor } from './create.ts';
+import { checkoutUrl } from './pay-link.ts';
 import type { Quote } from './quote.ts';
 import { CreatedView, QuoteView, TopupView, viewTopup } from './schema.ts';
 import { findTopup, listTopups } from './store.ts';
+import type { Topup } from './types.ts';
 
 const roles = ['owner', 'admin', 'billing'] as const;
 const readers = { kind: 'key', scopes: ['read:credits'], session: roles } as const;
@@ -74,6 +76,11 @@ function shownQuote(quote: Quote) {
   return { ...quote, fees: { rail: quote.fees.rail, items: [...quote.fees.items] } };
 }
 
+function shown(context: Context, topup: Topup): TopupView {
+  const { checkout_url } = topup;
+  return viewTopup(topup, checkout_url === null ? null : checkoutUrl(context, { ...topup, checkout_url }));
+}
+
 /** Top-ups are live rows: a test key of the same organization finds none. */
 function ownId(context: Context, text: string): { org_id: Id<'org'>; id: Id<'topup'> } {
   const { org_id, environment } = orgCaller(context);
@@ -126,7 +133,7 @@ export const createTopupOperation = operation({
   async run(context, { amount_minor }) {
     const { org_id } = orgCaller(context);
     const { topup, checkout_url, quote } = await createTopup(context, { org_id, amount_minor });
-    return { topup: { ...viewTopup(topup), checkout_url }, checkout_url, quote: shownQuote(quote) };
+    return { topup: { ...viewTopup(topup, null), checkout_url }, checkout_url, quote: shownQuote(quote) };
   },
 });
 
@@ -155,7 +162,11 @@ export const listTopupsOperation = operation({
         }),
       placeOf: (topup) => ({ at: topup.created_at.getTime(), id: topup.id }),
     });
-    return page(rows.map(viewTopup), next_cursor, cursorAt);
+    return page(
+      rows.map((topup) => shown(context, topup)),
+      next_cursor,
+      cursorAt,
+    );
   },
 });
 
@@ -172,7 +183,7 @@ export const getTopupOperation = operation({
   async run(context, { id }) {
     const topup = await findTopup(context.db, ownId(context, id));
     if (topup === null) throw notFound();
-    return viewTopup(topup);
+    return shown(context, topup);
   },
 });
 
@@ -187,7 +198,7 @@ export const cancelTopupOperation = operation({
   errors: ['state_conflict'],
   example: { ...topupExample, status: 'expired' },
   async run(context, { id }) {
-    return viewTopup(await cancelTopup(context, ownId(context, id)));
+    return shown(context, await cancelTopup(context, ownId(context, id)));
   },
 });
 

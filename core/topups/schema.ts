@@ -71,8 +71,8 @@ export const CreatedView = named(
   }),
 );
 
-/** A top-up as the API shows it. */
-export function viewTopup(topup: Topup): TopupView {
+/** A top-up as the API shows it; `checkout_url` as its people open it, where it can still be paid. */
+export function viewTopup(topup: Topup, checkout_url: string | null): TopupView {
   return {
     id: topup.id,
     org_id: topup.org_id,
@@ -99,8 +99,6 @@ export function viewTopup(topup: Topup): TopupView {
     created_at: topup.created_at.toISOString(),
     expires_at: topup.expires_at.toISOString(),
     paid_at: topup.paid_at?.toISOString() ?? null,
-    ...(topup.status === 'pending' && topup.checkout_url !== null
-      ? { checkout_url: topup.checkout_url }
-      : {}),
+    ...(topup.status === 'pending' && checkout_url !== null ? { checkout_url } : {}),
   };
 }

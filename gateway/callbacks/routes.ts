@@ -8,6 +8,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const BODY_MAX = 1_048_576;
 
+function headerOf(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
 /**
  * Any fault of ours asks the rail to send the callback again, so that no payment is lost to a defect that a release
  * will fix.
@@ -40,7 +45,6 @@ export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
       if (rail === null) continue;
       scope.known_paths.add(route.method, route.path, false);
       scope.post(route.path, async (request) => {
-        const signature = request.headers[route.signature_header];
         const context = createContext({
           request_id: request.id as RequestId,
           caller: { kind: 'public' },
@@ -51,7 +55,8 @@ export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
         try {
           return await takeCallback(context, rail, {
             raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-            signature: typeof signature === 'string' ? signature : null,
+            signature: headerOf(request, route.signature_header),
+            event_id: route.event_header === null ? null : headerOf(request, route.event_header),
           });
         } catch (error) {
           throw asPassing(error, log, request.id);

@@ -4,6 +4,7 @@ import { inferenceRoutes, operations } from '@svc/core/operations/index.ts';
 import { addAnswerHooks, bindHealth, bindOperations, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
+import { bindPay } from '../pay/routes.ts';
 import { bindDocs } from './docs.ts';
 
 const customerOperations = operations.filter(({ audience }) => audience.kind !== 'staff');
@@ -17,6 +18,7 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
     app.known_paths.add(method, path, true, audience.kind === 'key' && audience.session !== undefined);
   }
   bindCallbacks(app, parts);
+  bindPay(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);

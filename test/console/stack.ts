@@ -1,5 +1,5 @@
 // Everything behind the console: a database with an organisation that has a past, the gateway, the admin program
-// with the built console, two providers of which one is down, and the simulated rail.
+// with the built console, two providers of which one is down, and the simulated rails.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createPool } from '@svc/core/db/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
 import { Secret, TOTP } from 'otpauth';
 import { startProviderSim } from '../sim/providers/index.ts';
-import { type RailSim, startRailSim } from '../sim/rails/index.ts';
+import { type RailASim, type RailSim, startRailASim, startRailSim } from '../sim/rails/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { freshDataDir, startGatewayProcess } from '../support/gateway.ts';
@@ -33,6 +33,7 @@ export interface Stack {
   readonly gateway_url: string;
   readonly database_url: string;
   readonly rails: RailSim;
+  readonly rail_a: RailASim;
   /** An organisation with 30 days of calls. */
   readonly full: Provisioned;
   readonly full_slug: string;
@@ -168,7 +169,12 @@ export async function startStack(): Promise<Stack> {
     webhook_url: `http://127.0.0.1:${gateway_port}/webhooks/rail-b`,
     webhook_secrets: [WEBHOOK_SECRET],
   });
-  atFileEnd(async () => rails.close());
+  const rail_a = await startRailASim({
+    webhook_url: `http://127.0.0.1:${gateway_port}/webhooks/rail-a`,
+    webhook_secrets: [WEBHOOK_SECRET],
+    keys: ['rzp_test_console:secret'],
+  });
+  atFileEnd(() => Promise.all([rails.close(), rail_a.close()]));
   const full = await provision({
     database_url,
     slug: 'meridian',
@@ -188,6 +194,10 @@ export async function startStack(): Promise<Stack> {
     SVC_PORT: String(gateway_port),
     SVC_ADMIN_PORT: String(admin_port),
     SVC_STAFF_PORT: String(staff_port),
+    SVC_RAIL_A_BASE_URL: rail_a.url,
+    SVC_RAIL_A_KEY_ID: 'rzp_test_console',
+    SVC_RAIL_A_KEY_SECRET: 'secret',
+    SVC_RAIL_A_WEBHOOK_SECRET: WEBHOOK_SECRET,
     SVC_RAIL_B_BASE_URL: rails.url,
     SVC_RAIL_B_KEY_SECRET: 'sk_test_console',
     SVC_RAIL_B_WEBHOOK_SECRET: WEBHOOK_SECRET,
@@ -198,7 +208,7 @@ export async function startStack(): Promise<Stack> {
   const admin = await startGatewayProcess({ ...shared, name: 'admin', port: admin_port, env, entry: ADMIN });
   atFileEnd(() => admin.kill());
   return {
-    ...{ database_url, rails, full, ...persons },
+    ...{ database_url, rails, rail_a, full, ...persons },
     console_url: admin.base_url,
     gateway_url: gateway.base_url,
     full_slug: 'meridian',

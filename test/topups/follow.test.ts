@@ -38,7 +38,7 @@ import {
 } from '@svc/core/workflow-starts/index.ts';
 import { afterEach, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
-import { events, startWorld } from './world.ts';
+import { events, later as laterThan, startWorld } from './world.ts';
 
 const world = await startWorld();
 const { sim, context, read, rows } = world;
@@ -47,20 +47,8 @@ atFileEnd(async () => rmSync(mail_dir, { recursive: true, force: true }));
 let serial = 0;
 const freshOrg = () => world.org(`org-${++serial}`);
 const fresh = async () => world.topup(await freshOrg());
+const later = (hours: number) => laterThan(context, hours);
 const create = (org: Org, amount_minor = 2_500) => createTopup(context, { org_id: org.id, amount_minor });
-
-/** The same context, `hours` later. */
-function later(hours: number): Context {
-  const at = new Date(Date.now() + hours * 3_600_000);
-  const shifted: Context = Object.create(context, {
-    now: { value: () => at },
-    transaction: {
-      value: <T>(work: (inner: Context) => Promise<T>) =>
-        context.transaction((inner) => work(Object.create(inner, { now: { value: () => at } }))),
-    },
-  });
-  return shifted;
-}
 
 afterEach(() => world.expectRight());
 

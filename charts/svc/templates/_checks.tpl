@@ -28,8 +28,13 @@ What a schema cannot say in a sentence: values that make no sense together. The 
 {{- if not (regexMatch "^[a-z]" (include "svc.fullname" .)) -}}
   {{- fail (printf "fullnameOverride: the release %s begins with a digit, and a Service may not; give the names another beginning." .Release.Name) -}}
 {{- end -}}
-{{- if and (or $v.rails.b.baseUrl $v.rails.b.keyId) (not $v.rails.b.existingSecret.name) -}}
-  {{- fail "rails.b.existingSecret.name: rail-b has an address or a key id and no secrets, and no program starts so; name the Secret that holds them." -}}
+{{- range $letter, $rail := $v.rails -}}
+{{- if and (or $rail.baseUrl $rail.keyId) (not $rail.existingSecret.name) -}}
+  {{- fail (printf "rails.%s.existingSecret.name: rail-%s has an address or a key id and no secrets, and no program starts so; name the Secret that holds them." $letter $letter) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.rails.a.existingSecret.name (not $v.rails.a.keyId) -}}
+  {{- fail "rails.a.keyId: rail-a has secrets and no key id, and no program starts so; its checkout is opened in browsers under this name." -}}
 {{- end -}}
 {{- $tls := $v.temporal.tls -}}
 {{- if and (not $tls.enabled) (or $tls.existingSecret.name $tls.serverName $v.temporal.apiKey.existingSecret.name) -}}

@@ -58,10 +58,19 @@ capabilities:
 {{- if and .temporal $temporal.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_TEMPORAL_API_KEY" "name" $temporal.name "key" $temporal.key) }}
 {{- end }}
-{{- $rail := $v.rails.b.existingSecret }}
-{{- if and .rails $rail.name }}
-{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_KEY_SECRET" "name" $rail.name "key" $rail.keySecretKey) }}
-{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_WEBHOOK_SECRET" "name" $rail.name "key" $rail.webhookSecretKey) }}
+{{- if .rails }}
+{{- with $v.rails.a.existingSecret }}
+{{- if .name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_A_KEY_SECRET" "name" .name "key" .keySecretKey) }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_A_WEBHOOK_SECRET" "name" .name "key" .webhookSecretKey) }}
+{{- end }}
+{{- end }}
+{{- with $v.rails.b.existingSecret }}
+{{- if .name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_KEY_SECRET" "name" .name "key" .keySecretKey) }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_WEBHOOK_SECRET" "name" .name "key" .webhookSecretKey) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if .providerKeys }}
 {{- range $v.providers.keys }}

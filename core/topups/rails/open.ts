@@ -1,20 +1,35 @@
 // The rails that are configured.
 import { type Config, ConfigError } from '../../kernel/index.ts';
+import type { RailName } from '../types.ts';
+import { openRailA } from './rail-a.ts';
 import { openRailB } from './rail-b.ts';
 import type { Rail } from './types.ts';
 
 /** The rails this installation has; null where one is not configured. */
-export interface Rails {
-  readonly 'rail-a': Rail | null;
-  readonly 'rail-b': Rail | null;
-}
+export type Rails = Readonly<Record<RailName, Rail | null>>;
 
 export const noRails: Rails = { 'rail-a': null, 'rail-b': null };
 
 type RailConfig = Pick<
   Config,
-  'rail_b_base_url' | 'rail_b_key_id' | 'rail_b_key_secret' | 'rail_b_webhook_secret' | 'dev'
+  | 'rail_a_base_url'
+  | 'rail_a_key_id'
+  | 'rail_a_key_secret'
+  | 'rail_a_webhook_secret'
+  | 'rail_b_base_url'
+  | 'rail_b_key_id'
+  | 'rail_b_key_secret'
+  | 'rail_b_webhook_secret'
+  | 'dev'
 >;
+
+/** The settings of one rail. */
+interface Given {
+  readonly base_url: string | null;
+  readonly key_id: string | null;
+  readonly key_secret: string | null;
+  readonly webhook_secrets: readonly string[];
+}
 
 /** The secret key goes there with every call: in the clear only where no network is in between. */
 function isSafeAddress(address: string): boolean {
@@ -24,18 +39,43 @@ function isSafeAddress(address: string): boolean {
   return protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-function faultsOf(config: RailConfig, secrets: readonly string[]): string[] {
+/** Several secrets with commas between: while one replaces another, events are signed with either. */
+function secretsOf(text: string | null): readonly string[] {
+  const secrets = (text ?? '').split(',').map((secret) => secret.trim());
+  return secrets.filter((secret) => secret !== '');
+}
+
+/**
+ * What one rail was given; null when none of its variables is set.
+ * @throws ConfigError naming everything that is missing or unsafe.
+ */
+function givenTo(
+  rail: RailName,
+  config: RailConfig,
+): (Given & { readonly key_id: string | null; readonly key_secret: string }) | null {
+  const is_a = rail === 'rail-a';
+  const base_url = is_a ? config.rail_a_base_url : config.rail_b_base_url;
+  const key_id = is_a ? config.rail_a_key_id : config.rail_b_key_id;
+  const key_secret = is_a ? config.rail_a_key_secret : config.rail_b_key_secret;
+  const secret = is_a ? config.rail_a_webhook_secret : config.rail_b_webhook_secret;
+  if ([base_url, key_id, key_secret, secret].every((value) => value === null)) return null;
+  const prefix = is_a ? 'SVC_RAIL_A' : 'SVC_RAIL_B';
+  const because = `${rail} is configured by another ${prefix}_ variable`;
+  const webhook_secrets = secretsOf(secret);
   const faults: string[] = [];
-  const because = 'rail-b is configured by another SVC_RAIL_B_ variable';
-  if (config.rail_b_key_secret === null) faults.push(`SVC_RAIL_B_KEY_SECRET: missing, ${because}`);
-  if (secrets.length === 0) faults.push(`SVC_RAIL_B_WEBHOOK_SECRET: missing, ${because}`);
-  if (config.rail_b_base_url !== null && !isSafeAddress(config.rail_b_base_url)) {
-    faults.push('SVC_RAIL_B_BASE_URL: expected an https:// address, or http:// on this machine');
+  // The checkout of rail-a is opened in a browser, under the public name of the account.
+  if (is_a && key_id === null) faults.push(`${prefix}_KEY_ID: missing, ${because}`);
+  if (key_secret === null) faults.push(`${prefix}_KEY_SECRET: missing, ${because}`);
+  if (webhook_secrets.length === 0) faults.push(`${prefix}_WEBHOOK_SECRET: missing, ${because}`);
+  if (base_url !== null && !isSafeAddress(base_url)) {
+    faults.push(`${prefix}_BASE_URL: expected an https:// address, or http:// on this machine`);
   }
-  if (config.dev && /^(?:sk|rk)_live_/.test(config.rail_b_key_secret ?? '')) {
-    faults.push('SVC_RAIL_B_KEY_SECRET: a key for real money, and SVC_DEV=1 lets anyone move the clock');
+  if (config.dev && /^(?:rzp|sk|rk)_live_/.test((is_a ? key_id : key_secret) ?? '')) {
+    const name = is_a ? 'KEY_ID' : 'KEY_SECRET';
+    faults.push(`${prefix}_${name}: a key for real money, and SVC_DEV=1 lets anyone move the clock`);
   }
-  return faults;
+  if (faults.length > 0 || key_secret === null) throw new ConfigError(faults);
+  return { base_url, key_id, key_secret, webhook_secrets };
 }
 
 /**
@@ -43,19 +83,9 @@ function faultsOf(config: RailConfig, secrets: readonly string[]): string[] {
  * @throws ConfigError naming what is missing.
  */
 export function openRails(config: RailConfig): Rails {
-  const { rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret } = config;
-  const given = [rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret];
-  if (given.every((value) => value === null)) return noRails;
-  const webhook_secrets = (rail_b_webhook_secret ?? '').split(',').map((text) => text.trim());
-  const secrets = webhook_secrets.filter((text) => text !== '');
-  const faults = faultsOf(config, secrets);
-  if (faults.length > 0 || rail_b_key_secret === null) throw new ConfigError(faults);
+  const [a, b] = [givenTo('rail-a', config), givenTo('rail-b', config)];
   return {
-    'rail-a': null,
-    'rail-b': openRailB({
-      base_url: rail_b_base_url,
-      key_secret: rail_b_key_secret,
-      webhook_secrets: secrets,
-    }),
+    'rail-a': a === null ? null : openRailA({ ...a, key_id: a.key_id ?? '' }),
+    'rail-b': b === null ? null : openRailB(b),
   };
 }

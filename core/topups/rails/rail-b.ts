@@ -78,16 +78,18 @@ function feeOf(session: Stripe.Checkout.Session): number | null {
 }
 
 function stateOf(session: Stripe.Checkout.Session): CheckoutState {
-  const fee_minor = feeOf(session);
   if (session.payment_status === 'paid') {
-    return { fact: capturedBySession(session as unknown as Record<string, unknown>), fee_minor };
+    const paid = capturedBySession(session as unknown as Record<string, unknown>);
+    const fee_minor = feeOf(session);
+    if (paid === null) return { facts: [], fees: {} };
+    return { facts: [paid], fees: fee_minor === null ? {} : { [paid.payment_ref]: fee_minor } };
   }
-  if (session.status === 'expired') return { fact: { kind: 'lapsed' }, fee_minor };
+  if (session.status === 'expired') return { facts: [{ kind: 'lapsed' }], fees: {} };
   const intent: unknown = session.payment_intent;
   const over = isObject(intent) && ['requires_payment_method', 'canceled'].includes(String(intent['status']));
   // A complete session without payment whose intent waits for a new method: the asynchronous payment failed.
-  if (session.status === 'complete' && over) return { fact: failureOf(intent, true), fee_minor };
-  return { fact: null, fee_minor };
+  if (session.status === 'complete' && over) return { facts: [failureOf(intent, true)], fees: {} };
+  return { facts: [], fees: {} };
 }
 
 /** Rail-b at `options.base_url`. Nothing is sent before the first call. */
@@ -101,6 +103,7 @@ export function openRailB(options: RailBOptions): Rail {
   return {
     name: 'rail-b',
     live,
+    opening: null,
     async createCheckout(request) {
       const session = await ask((client) =>
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
@@ -132,7 +135,7 @@ export function openRailB(options: RailBOptions): Rail {
         throw error;
       }
     },
-    readCallback(raw, signature, machine_ms) {
+    readCallback({ raw, signature }, machine_ms) {
       verifyCallback(raw, signature, { secrets: options.webhook_secrets, machine_ms });
       return readEvent(raw, live);
     },

@@ -18,9 +18,20 @@ export interface CheckoutRequest {
   readonly description: string;
   readonly email: string | null;
   readonly expires_in_seconds: number;
+  /** Our page that opens the rail's checkout, for a rail that has none of its own. */
+  readonly pay_url: string;
   /** Where the payer comes back to, paid or not. */
   readonly success_url: string;
   readonly cancel_url: string;
+}
+
+/** A callback as it arrived. */
+export interface Callback {
+  readonly raw: Uint8Array;
+  /** The header that signs the bytes. */
+  readonly signature: string | null;
+  /** The header that names the event, where the rail has one. */
+  readonly event_id?: string | null;
 }
 
 /** A verified callback. */
@@ -37,10 +48,24 @@ export interface RailEvent {
 
 /** The present state of an order at the rail. */
 export interface CheckoutState {
-  /** Null: still open, or a payment under way. */
-  readonly fact: TopupFact | null;
-  /** What the rail took; null when it has not said so. */
-  readonly fee_minor: number | null;
+  /** What happened to it, oldest first; none: still open, or a payment under way. */
+  readonly facts: readonly TopupFact[];
+  /** What the rail took, by payment; a payment whose fee the rail has not said is left out. */
+  readonly fees: Readonly<Record<string, number>>;
+}
+
+/** How a page of ours opens the checkout of a rail. */
+export interface CheckoutOpening {
+  /** Public name of our account. */
+  readonly key_id: string;
+  /** The rail's script, which opens its checkout in the page. */
+  readonly script_url: string;
+  /** Where a form with the same fields opens it without the script. */
+  readonly form_url: string;
+  /** Origins that the checkout loads from, as the page's security policy names them. */
+  readonly sources: readonly string[];
+  /** Whether a browser's return says that `gateway_ref` was paid, signed by the rail. It books nothing. */
+  isPaid(gateway_ref: string, fields: Readonly<Record<string, string>>): boolean;
 }
 
 /**
@@ -51,14 +76,16 @@ export interface Rail {
   readonly name: RailName;
   /** Real money. */
   readonly live: boolean;
+  /** Null: the rail has pages of its own to pay on. */
+  readonly opening: CheckoutOpening | null;
   createCheckout(request: CheckoutRequest): Promise<Checkout>;
   readCheckout(gateway_ref: string): Promise<CheckoutState>;
   /** Closes an open order; one that is closed or paid stays as it is. */
   closeCheckout(gateway_ref: string): Promise<void>;
   /** Gives a payment back whole. */
   refundPayment(payment_ref: string): Promise<void>;
-  /** Verifies and reads a callback's bytes. @throws ServiceError signature_invalid, signature_expired, invalid_json. */
-  readCallback(raw: Uint8Array, signature: string | null, machine_ms: number): RailEvent;
+  /** Verifies and reads a callback. @throws ServiceError signature_invalid, signature_expired, invalid_json. */
+  readCallback(callback: Callback, machine_ms: number): RailEvent;
 }
 
 /** The rail could not be asked, or refused: then `declined`, and `code` is its reason. No secrets in the message. */

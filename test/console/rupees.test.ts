@@ -1,0 +1,102 @@
+// An organisation in India buys credits in a browser: the dialog, our page to pay on, the checkout of rail-a, the console
+// again.
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { withClient } from '../support/books.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+let stack: Stack;
+let browser: Browser;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `update org set billing_country = 'IN', billing_currency = 'INR', billing_address = null where slug = 'newcomer'`,
+    ),
+  );
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+const at = (path: string) => `${stack.console_url}/${path}`;
+
+test('the state is asked for, then the page opens the checkout by itself, and UPI books credits with GST', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(at('newcomer/live/credits?add=true'));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('State').selectOption({ label: 'Maharashtra' });
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByRole('button', { name: 'Pay ₹2,950.00' }).click();
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await page.getByRole('button', { name: 'Fail: the bank declines' }).click();
+  await page.getByText('Your payment was declined by the bank.').waitFor();
+  await page.getByRole('button', { name: 'Pay by UPI' }).click();
+  await page.waitForURL(/\/newcomer\/live\/credits\?.*topup=tup_.*outcome=done/);
+  await page.getByText('of credit added for ₹2,950.00').waitFor();
+  await page.getByRole('region', { name: 'List of top-ups' }).locator('.status.ok').waitFor();
+  await page.getByText('upi').first().waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('closed without paying: told so in the console, and the same page goes on to the checkout', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(at('newcomer/live/credits?add=true'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Pay ₹2,950.00' }).click();
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await page.getByRole('button', { name: 'Close without paying' }).click();
+  await page.getByText('You came back without paying ₹2,950.00. Nothing was charged.').waitFor();
+  await page.getByRole('link', { name: 'Continue to payment' }).click();
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await page.getByRole('button', { name: 'Pay by card' }).click();
+  await page.getByText('of credit added for ₹2,950.00').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+const looks = [
+  { name: 'light-wide', scheme: 'light', width: 1440 },
+  { name: 'dark-wide', scheme: 'dark', width: 1440 },
+  { name: 'light-narrow', scheme: 'light', width: 360 },
+  { name: 'dark-narrow', scheme: 'dark', width: 360 },
+] as const;
+
+test('the page to pay on in both themes, wide and narrow, and without scripts; what it says when it is over', async () => {
+  const made = await openPage(browser, {}, owner);
+  await made.page.goto(at('newcomer/live/credits?add=true'));
+  await made.page.getByRole('dialog').getByRole('button', { name: 'Pay ₹2,950.00' }).click();
+  await made.page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  const order = stack.rail_a.store.orders.get([...stack.rail_a.store.orders.keys()].at(-1) as string);
+  // Loaded again, as by who comes back: no token in the address, and it opens nothing by itself.
+  const address = `${stack.gateway_url}/pay/${order?.receipt}`;
+  const state = await made.context.storageState();
+  await made.context.close();
+  for (const look of looks) {
+    const { page, context, faults } = await openPage(browser, look, state);
+    await page.goto(address);
+    await page.getByRole('button', { name: 'Pay ₹2,950.00' }).waitFor();
+    await expectNoSidewaysScroll(page, look.name);
+    await expectAccessible(page, look.name);
+    await picture(page, `pay-${look.name}`);
+    expect(faults).toEqual([]);
+    await context.close();
+  }
+  const plain = await browser.newContext({ javaScriptEnabled: false, storageState: state });
+  const page = await plain.newPage();
+  await page.goto(address);
+  await page.getByRole('button', { name: 'Pay ₹2,950.00' }).click();
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await page.getByRole('button', { name: 'Pay by netbanking' }).click();
+  await page.getByRole('button', { name: 'Return' }).click();
+  await page.waitForURL(/outcome=done/);
+  await expect.poll(async () => (await page.goto(address))?.status(), { timeout: 20_000 }).toBe(410);
+  await page.getByText('This is paid. The credits are in your balance.').waitFor();
+  await plain.close();
+  const over = await openPage(browser, looks[3], state);
+  await over.page.goto(address);
+  await expectAccessible(over.page, 'over');
+  await picture(over.page, 'pay-over');
+  await over.context.close();
+});
