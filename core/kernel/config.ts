@@ -1,8 +1,22 @@
 // Configuration is environment variables, read once and checked as a whole. An unknown SVC_* name is an error, so
 // that a misspelt limit or secret cannot go unnoticed. `svcctl config` prints the result with secrets masked.
-import { isIP } from 'node:net';
+import {
+  address,
+  count,
+  flag,
+  httpUrl,
+  isNameServer,
+  isNetwork,
+  isOrigin,
+  list,
+  oneOf,
+  optional,
+  type Parse,
+  SHARD_NAME,
+  shardList,
+  text,
+} from './config-values.ts';
 
-type Parse<T> = (text: string) => T;
 export interface Setting<T> {
   readonly env: string;
   readonly doc: string;
@@ -15,76 +29,7 @@ function setting<T>(env: string, doc: string, fallback: T, parse: Parse<T>, secr
   return { env, doc, parse, fallback, secret };
 }
 
-const text: Parse<string> = (t) => t;
-const optional: Parse<string | null> = (t) => (t === '' ? null : t);
-/** An address without its trailing slash, because paths are appended to it. */
-const address: Parse<string | null> = (t) => {
-  if (t === '') return null;
-  if (!/^https?:\/\/[^/]/.test(t) || !URL.canParse(t))
-    throw new RangeError('expected an address of http or https');
-  return t.replace(/\/+$/, '');
-};
-const count =
-  (min: number, max: number): Parse<number> =>
-  (t) => {
-    const n = Number(t);
-    if (!/^\d+$/.test(t) || n < min || n > max)
-      throw new RangeError(`expected an integer from ${min} to ${max}`);
-    return n;
-  };
-const list =
-  (isValid: (item: string) => boolean, expected: string): Parse<readonly string[] | null> =>
-  (t) => {
-    const items = t.split(',').map((item) => item.trim());
-    const wrong = items.find((item) => !isValid(item));
-    if (wrong !== undefined) throw new RangeError(`expected ${expected}`);
-    return items;
-  };
-const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
-const httpUrl: Parse<string | null> = (t) => {
-  if (!URL.canParse(t) || !/^https?:$/.test(new URL(t).protocol))
-    throw new RangeError('expected an http(s) address');
-  return t;
-};
-const isNetwork = (text: string) => {
-  const [address = '', bits, more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more !== undefined) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-};
-const isNameServer = (text: string) => {
-  const [, bracketed, bare] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(text) ?? [];
-  return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(bare ?? '') === 4;
-};
-const flag: Parse<boolean> = (t) => {
-  if (t === '1' || t === 'true') return true;
-  if (t === '0' || t === 'false' || t === '') return false;
-  throw new RangeError('expected 1, 0, true or false');
-};
-
-const oneOf =
-  <T extends string>(words: readonly T[]): Parse<T> =>
-  (t) => {
-    const found = words.find((word) => word === t);
-    if (found === undefined) throw new RangeError(`expected ${words.join(', ')}`);
-    return found;
-  };
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-
-const SHARD_NAME = /^[a-z][a-z0-9_]{0,39}$/;
-/** Entries `name=address`, separated by white space, because any other character may occur in an address. */
-const shardList: Parse<readonly { readonly name: string; readonly url: string }[]> = (t) =>
-  t
-    .trim()
-    .split(/\s+/)
-    .map((item) => {
-      const at = item.indexOf('=');
-      const [name, url] = [item.slice(0, at), item.slice(at + 1)];
-      if (!SHARD_NAME.test(name) || name === 'main' || !/^postgres(ql)?:$/.test(protocolOf(url)))
-        throw new RangeError('expected name=postgres://… with spaces between, no name `main`');
-      return { name, url };
-    });
-const protocolOf = (url: string) => (URL.canParse(url) ? new URL(url).protocol : '');
 
 /**
  * Every setting of the product, by its name in code: variable, meaning, default and parser. docs/configuration.md
