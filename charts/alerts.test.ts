@@ -64,6 +64,7 @@ const fires: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SvcRowsLost: { svc_rows_lost_total: '0+1x210' },
   SvcNobodyLeads: { svc_jobs_leading: '0x210' },
   SvcJobFails: { 'svc_job_failures_total{name="sweep_holds"}': '0+1x210' },
+  SvcMailLate: { svc_mails_oldest_seconds: '3600x210' },
   SvcWebhooksLate: { svc_outbox_oldest_seconds: '400x210' },
   SvcLimitsByShare: { svc_limits_local_share: '1x210' },
   SvcDatabaseBusy: { 'svc_database_connections{state="waiting"}': '2x210' },

@@ -79,6 +79,9 @@ export const named = (objects: readonly Manifest[], kind: string) =>
 /** The first container of a program's pods. */
 export const containerOf = (object: Manifest): Manifest => podOf(object)?.['spec'].containers[0];
 
+/** What stands for a secret that has a form. */
+const placeholders: Readonly<Record<string, string>> = { SVC_SMTP_URL: 'smtps://mail.example' };
+
 /** The variables of a program's container, with placeholders for secrets and for fields of the pod. */
 export function environmentOf(objects: readonly Manifest[], program: Manifest): Record<string, string> {
   const container = containerOf(program);
@@ -87,7 +90,7 @@ export function environmentOf(objects: readonly Manifest[], program: Manifest): 
   );
   const own = (container['env'] ?? []).map((item: Record<string, string>) => [
     item['name'],
-    item['value'] ?? 'secret',
+    item['value'] ?? placeholders[item['name'] as string] ?? 'secret',
   ]);
   return Object.assign({}, ...shared, Object.fromEntries(own));
 }

@@ -47,6 +47,7 @@ describe('settings', () => {
       trustedProxies: ['10.0.0.0/8'],
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
+      'mail.existingSecret.caKey': 'ca.crt',
       'webhooks.egressAllow': ['10.2.0.0/16'],
       'webhooks.dnsServers': ['10.0.0.2'],
       'ledger.shards.existingSecret.name': 'svc-shards',

@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
-import { type Config, type Log, monotonicMs, openFileMailer } from '@svc/core/kernel/index.ts';
+import { type Config, type Log, monotonicMs } from '@svc/core/kernel/index.ts';
 import { type Ledgers, openLedgers } from '@svc/core/ledger/index.ts';
+import { openMailTransport } from '@svc/core/mail/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
 import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
@@ -75,9 +76,9 @@ async function openEngine(
     await calls.tokens.close();
     await calls.transport.close();
   });
-  const mailer = openFileMailer(join(config.data_dir, 'mail'));
+  const mail = opened.adopt(await openMailTransport(config), (it) => it.close());
   const { cell } = config;
-  const jobs = startJobs({ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mailer });
+  const jobs = startJobs({ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail });
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
   return { ledgers, policies, byok, payloads, calls };

@@ -9,11 +9,10 @@ import {
   type Figure,
   type Log,
   loadRootKey,
-  type Mailer,
   newRequestId,
-  openFileMailer,
   type Services,
 } from '@svc/core/kernel/index.ts';
+import { openMailTransport } from '@svc/core/mail/index.ts';
 import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { followClock } from '@svc/core/runtime/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
@@ -45,12 +44,11 @@ interface Parts {
   readonly log: Log;
   readonly name: string;
   readonly money_in: MoneyIn;
-  readonly mailer: Mailer;
 }
 
-/** Contexts for activities: no caller's rights, with the rails and the mailer of this process. */
-function contexts({ pool, log, money_in, mailer }: Parts): () => Context {
-  const services = { money_in, mailer } as Services;
+/** Contexts for activities: no caller's rights, with the rails of this process. */
+function contexts({ pool, log, money_in }: Parts): () => Context {
+  const services = { money_in } as Services;
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
@@ -59,9 +57,10 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
   // A spool of its own, because a gateway on the same data directory uses the other one.
   const spool_dir = join(config.data_dir, 'spool-worker');
   const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
+  const mail = opened.adopt(await openMailTransport(config), (it) => it.close());
   const jobs = startJobs({
     ...parts,
-    request_log,
+    ...{ request_log, mail },
     cell: config.cell,
     root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
     egress: openEgress(config),
@@ -179,7 +178,6 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   if (database === null) throw new Error('SVC_DATABASE_URL is not set.');
   const name = config.process_name ?? `worker-${process.pid}`;
   const money_in = openMoneyIn(config);
-  const mailer = openFileMailer(join(config.data_dir, 'mail'));
   await using opening = new AsyncDisposableStack();
   const { ledger_shards: shards, ledger_shards_open: open } = config;
   await checkAddresses(database);
@@ -199,7 +197,7 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   });
   opening.defer(() => listener.close());
   const { direct_url } = database;
-  const parts: Parts = { config, pool, direct_url, log, name, money_in, mailer };
+  const parts: Parts = { config, pool, direct_url, log, name, money_in };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

@@ -596,6 +596,57 @@ CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
 grant delete, insert, select, update on public.ledger_task to svc_runtime;
 
+create table public.mail (
+  id text not null,
+  org_id text,
+  template text not null,
+  reference text not null,
+  recipient text not null,
+  recipient_key text not null,
+  data jsonb not null,
+  sealed bytea,
+  attachments jsonb not null default '[]'::jsonb,
+  status text not null default 'queued'::text,
+  attempts integer not null default 0,
+  next_at timestamp with time zone not null,
+  limited boolean not null default false,
+  lease text,
+  lease_until timestamp with time zone,
+  answer text not null default ''::text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_once UNIQUE (template, reference, recipient_key),
+  constraint mail_answer_check CHECK ((char_length(answer) <= 500)),
+  constraint mail_attempts_check CHECK ((attempts >= 0)),
+  constraint mail_id_check CHECK ((id ~ '^mail_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint mail_leased CHECK (((status = 'sending'::text) = ((lease IS NOT NULL) AND (lease_until IS NOT NULL)))),
+  constraint mail_recipient_check CHECK (((char_length(recipient) >= 3) AND (char_length(recipient) <= 254))),
+  constraint mail_recipient_key_check CHECK (((char_length(recipient_key) >= 3) AND (char_length(recipient_key) <= 254))),
+  constraint mail_reference_check CHECK ((reference ~ '^[A-Za-z0-9_-]{1,200}$'::text)),
+  constraint mail_secret_goes_with_its_end CHECK (((sealed IS NULL) OR (status = ANY (ARRAY['queued'::text, 'sending'::text])))),
+  constraint mail_sent_has_a_time CHECK (((status = ANY (ARRAY['sent'::text, 'bounced'::text])) = (sent_at IS NOT NULL))),
+  constraint mail_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'bounced'::text, 'failed'::text, 'dropped'::text]))),
+  constraint mail_template_check CHECK (((char_length(template) >= 1) AND (char_length(template) <= 60))),
+  constraint mail_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX mail_age ON public.mail USING btree (created_at);
+CREATE INDEX mail_queue ON public.mail USING btree (next_at, id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE INDEX mail_to_address ON public.mail USING btree (recipient_key, sent_at);
+grant delete, insert, select, update on public.mail to svc_runtime;
+
+create table public.mail_address (
+  recipient_key text not null,
+  cause text not null,
+  answer text not null,
+  mail_id text not null,
+  refused_at timestamp with time zone not null,
+  constraint mail_address_pkey PRIMARY KEY (recipient_key),
+  constraint mail_address_cause_check CHECK ((cause = ANY (ARRAY['refused'::text, 'bounced'::text])))
+);
+grant delete, insert, select, update on public.mail_address to svc_runtime;
+
 create table public.org (
   id text not null,
   slug text not null,

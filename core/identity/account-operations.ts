@@ -9,9 +9,9 @@ import {
   operation,
   ServiceError,
 } from '../kernel/index.ts';
+import { emailKey } from '../mail/index.ts';
 import { listMemberships } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
-import { emailKey } from './email.ts';
 import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
 import { renewSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';

@@ -1,7 +1,7 @@
 // The pure parts of sign-in: codes, cookies, addresses, passwords, settings.
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../kernel/index.ts';
-import { emailKey } from './email.ts';
+import { emailKey, isSamePerson } from '../mail/index.ts';
 import {
   addressPrefix,
   checkCsrf,
@@ -10,7 +10,6 @@ import {
   csrfToken,
   hasTokenForm,
   isInNetworks,
-  isSamePerson,
   readCookie,
   sessionCookie,
   signInSettings,

@@ -1,5 +1,5 @@
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
-export { isSamePerson } from './email.ts';
+export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
 export { listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
@@ -18,6 +18,5 @@ export {
 } from './sessions/token.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';
 export { totpCode } from './sign-in/totp.ts';
-export { findPeople } from './store.ts';
 export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

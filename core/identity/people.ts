@@ -9,9 +9,9 @@ import {
   secureText,
 } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
+import { getEmailKey } from '../mail/index.ts';
 import { putMember } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
-import { getEmailKey } from './email.ts';
 import { openStaffSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';
 import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';

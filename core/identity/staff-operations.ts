@@ -1,8 +1,8 @@
 // Sign-in of staff, on their own listener: password and code, always both.
 import { Type } from 'typebox';
 import { type Context, type Id, machineMs, Nothing, operation, type StaffCaller } from '../kernel/index.ts';
+import { emailKey } from '../mail/index.ts';
 import { writeAudit } from './audit/audit.ts';
-import { emailKey } from './email.ts';
 import {
   CodeIn,
   EmailIn,

@@ -40,6 +40,23 @@ export const httpUrl: Parse<string | null> = (t) => {
     throw new RangeError('expected an http(s) address');
   return t;
 };
+/** An address of a mail server. */
+export const smtpUrl: Parse<string | null> = (t) => {
+  if (!URL.canParse(t) || !/^smtps?:$/.test(new URL(t).protocol) || new URL(t).hostname === '')
+    throw new RangeError('expected smtp://host:port or smtps://host:port');
+  return t;
+};
+/** `Name <address>` or an address; nothing that could begin another header. */
+export const mailFrom: Parse<string | null> = (t) => {
+  if (!/^(?:[^<>@",;\p{Cc}]{1,80} )?<?[^<>@\s",;\p{Cc}]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+>?$/iu.test(t))
+    throw new RangeError('expected an address, or Name <address>');
+  return t;
+};
+/** A domain in lower case. */
+export const domainName: Parse<string | null> = (t) => {
+  if (!/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(t)) throw new RangeError('expected a domain in lower case');
+  return t;
+};
 /** Whether `text` is an address or a network like 10.0.0.0/8. */
 export const isNetwork = (text: string) => {
   const [address = '', bits, more] = text.split('/');

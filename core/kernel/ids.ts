@@ -22,6 +22,7 @@ export const prefixes = {
   webhook: 'wh',
   session: 'ses',
   staff: 'stf',
+  mail: 'mail',
 } as const;
 
 export type Kind = keyof typeof prefixes;

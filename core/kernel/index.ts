@@ -48,7 +48,6 @@ export {
 } from './json.ts';
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, openLog, silentLog } from './log.ts';
-export { type Mail, type Mailer, openFileMailer } from './mail.ts';
 export {
   buildInfo,
   byLabel,

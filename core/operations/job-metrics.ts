@@ -9,7 +9,16 @@ interface JobCounts {
   readonly succeeded_at_ms: number | null;
 }
 
-/** Registers runs, failures and last success of each job, who leads, the backlogs of outbox and orders, and deliveries by outcome. */
+const counter = (name: string, help: string, read: Figure['read']): Figure => ({
+  ...{ name, help, read },
+  type: 'counter',
+});
+const gauge = (name: string, help: string, read: Figure['read']): Figure => ({
+  ...{ name, help, read },
+  type: 'gauge',
+});
+
+/** Registers runs, failures and last success of each job, who leads, what waits, and attempts by outcome. */
 export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   const each = (figure: (job: JobCounts) => number | null): Reading[] =>
     byLabel(
@@ -20,14 +29,6 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
         return value === null ? [] : [[job, value] as const];
       }),
     );
-  const counter = (name: string, help: string, read: Figure['read']): Figure => ({
-    ...{ name, help, read },
-    type: 'counter',
-  });
-  const gauge = (name: string, help: string, read: Figure['read']): Figure => ({
-    ...{ name, help, read },
-    type: 'gauge',
-  });
   const seconds = (ms: number | undefined) => (ms === undefined ? null : ms / 1_000);
   registerFigures(registry, [
     counter('svc_job_runs_total', 'Runs of periodic jobs in this process.', () => each(({ runs }) => runs)),
@@ -56,6 +57,17 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       'svc_books_low',
       'Live books whose balance is below the mark of credits.low; only where jobs run.',
       () => jobs.low_books,
+    ),
+    gauge(
+      'svc_mails_waiting',
+      'Mails that wait for a mail server; only where jobs run.',
+      () => jobs.mails?.waiting,
+    ),
+    gauge('svc_mails_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
+      seconds(jobs.mails?.oldest_ms),
+    ),
+    counter('svc_mail_attempts_total', 'Attempts to send mails by outcome.', () =>
+      byLabel('outcome', jobs.mail_outcomes),
     ),
     counter('svc_webhook_attempts_total', 'Attempts to deliver webhooks by outcome.', () =>
       byLabel('outcome', jobs.deliverer.outcomes),

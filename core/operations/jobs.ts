@@ -5,7 +5,8 @@ import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
-import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
+import { markSent } from '../invoices/index.ts';
+import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
 import {
   applyDueTasks,
@@ -18,6 +19,14 @@ import {
   sweepOnce,
   takeDailyCheckpoint,
 } from '../ledger/index.ts';
+import {
+  type MailOutcome,
+  type MailParts,
+  type MailTransport,
+  purgeMails,
+  readMailBacklog,
+  sendDue,
+} from '../mail/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
@@ -47,7 +56,7 @@ interface JobParts {
   readonly root_key: Uint8Array;
   /** The guarded client of the process (`openEgress`). */
   readonly egress: Egress;
-  readonly mailer?: Mailer;
+  readonly mail: MailTransport;
 }
 
 interface Waiting {
@@ -64,14 +73,19 @@ export interface Jobs extends Leader {
   readonly orders: Waiting | null;
   /** Live books below the mark of `credits.low`, likewise. */
   readonly low_books: number | null;
+  /** Mails that wait for a mail server, likewise. */
+  readonly mails: Waiting | null;
+  /** Attempts to send mails by outcome, in this process. */
+  readonly mail_outcomes: ReadonlyMap<MailOutcome, number>;
 }
 
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
-  const { pool, direct_url, log, root_key, egress, mailer } = parts;
-  const seen: Seen = { backlog: null, orders: null, low_books: null };
+  const { pool, direct_url, log, root_key, egress } = parts;
+  const seen: Seen = { backlog: null, orders: null, low_books: null, mails: null };
+  const mail_outcomes = new Map<MailOutcome, number>();
   const deliverer = createDeliverer({
-    ...{ store: pool, egress, root_key, log, mailer },
+    ...{ store: pool, egress, root_key, log },
     mayTake: () => leader.leading,
   });
   const leader = lead({
@@ -89,6 +103,7 @@ export function startJobs(parts: JobParts): Jobs {
           return queued;
         },
       },
+      { name: 'send_mail', every_ms: SECOND, run: () => sendDue(mailParts(parts, mail_outcomes)) },
       { name: 'deliver_webhooks', every_ms: SECOND, run: () => deliverer.pump() },
       ...measureJobs(pool, seen),
     ],
@@ -108,6 +123,10 @@ export function startJobs(parts: JobParts): Jobs {
     get low_books() {
       return leader.leading ? seen.low_books : null;
     },
+    get mails() {
+      return leader.leading ? seen.mails : null;
+    },
+    mail_outcomes,
     async stop() {
       await leader.stop();
       await deliverer.stop();
@@ -116,7 +135,7 @@ export function startJobs(parts: JobParts): Jobs {
 }
 
 /** What the leader measured last. */
-type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books']: Jobs[K] };
+type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails']: Jobs[K] };
 
 /** Look at what waits and who is short of money, for the metrics, and write it to `seen`. */
 function measureJobs(pool: Pool, seen: Seen): Job[] {
@@ -134,6 +153,9 @@ function measureJobs(pool: Pool, seen: Seen): Job[] {
     measure('measure_orders', 5 * SECOND, async () => {
       seen.orders = waitingOf(await readTaskBacklog(pool));
     }),
+    measure('measure_mail', 5 * SECOND, async () => {
+      seen.mails = waitingOf(await readMailBacklog(pool));
+    }),
     measure('measure_balances', 60 * SECOND, async () => {
       seen.low_books = await eachShard(pool.shards, countLowBooks);
     }),
@@ -142,6 +164,21 @@ function measureJobs(pool: Pool, seen: Seen): Job[] {
 
 function waitingOf({ waiting, oldest_at }: { waiting: number; oldest_at: Date | null }): Waiting {
   return { waiting, oldest_ms: oldest_at === null ? 0 : Math.max(0, nowMs() - oldest_at.getTime()) };
+}
+
+/** How mails are sent here, and what of other concepts goes with them. */
+function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailParts {
+  const { pool: store, mail: transport, money_in, root_key, log } = parts;
+  return {
+    ...{ store, transport, root_key, log, outcomes },
+    around: { console_url: money_in.console_url, product: 'svc' },
+    openAttachment: async (_, { id }, { kind }) => {
+      throw new Error(`${id}: this release makes no ${kind}`);
+    },
+    async onSent(db, { template, reference }, at) {
+      if (template === 'receipt' || template === 'invoice') await markSent(db, { id: reference, at });
+    },
+  };
 }
 
 function moneyJobs(parts: JobParts): Job[] {
@@ -189,6 +226,7 @@ function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
+    { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
     { name: 'roll_up_usage', every_ms: 60 * SECOND, run: () => rollUpUsage(pool, now()) },
     {

@@ -1,12 +1,13 @@
-// What the workflow `topUp` does step by step: poll, expire, send the receipt. Each step may be repeated and
+// What the workflow `topUp` does step by step: poll, expire, ask for the receipt. Each step may be repeated and
 // decides from the row, so that a worker killed anywhere leaves nothing half done.
 import { isDatabaseFault } from '../db/index.ts';
-import { findPeople } from '../identity/index.ts';
-import { findInvoice, markSent } from '../invoices/index.ts';
+import { findBillingMailboxes } from '../identity/index.ts';
+import { findInvoice } from '../invoices/index.ts';
 import { type Context, type Id, notFound } from '../kernel/index.ts';
-import { findBilling, listMembers } from '../orgs/index.ts';
+import { type DataOf, sendMail } from '../mail/index.ts';
+import { type Billing, findBilling } from '../orgs/index.ts';
 import { applyFact } from './booking.ts';
-import { decimalOf, formatCredits, formatMoney, isCurrency } from './currency.ts';
+import { formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { moneyIn } from './money-in.ts';
 import { finishTask, postponeTask, type RailTask, takeTasks } from './rail-store.ts';
 import { RailError } from './rails/types.ts';
@@ -87,63 +88,41 @@ export async function expireTopup(context: Context, args: { topup_id: Id<'topup'
   return progressOf(await apply(context, topup.id, { kind: 'lapsed' }));
 }
 
-function receiptText(topup: Topup, number: string): string {
-  const { currency } = topup;
-  const money = (minor: number) => (isCurrency(currency) ? formatMoney(minor, currency) : String(minor));
-  const dollars = isCurrency(currency) ? decimalOf(topup.total_minor, currency) : String(topup.total_minor);
-  return [
-    `Thank you. We have received ${money(topup.total_minor)} and added ${formatCredits(topup.credits_micro)} of credits.`,
-    '',
-    `Document:  ${number}`,
-    `Credits:   ${money(topup.amount_minor)}`,
-    `Tax:       ${money(topup.tax_minor)}`,
-    `Total:     ${dollars} ${currency}`,
-    `Reference: ${topup.id}`,
-  ].join('\r\n');
-}
-
-/** Whom documents of an organization go to: its billing address, else its owners; null when there is nobody. */
-async function recipientOf(context: Context, org_id: Id<'org'>): Promise<string | null> {
-  const { db } = context;
-  const email = (await findBilling(db, org_id))?.email ?? null;
-  if (email !== null) return email;
-  const owners = (await listMembers(db, org_id)).filter(
-    (one) => one.role === 'owner' && one.status === 'active',
-  );
-  const people = await findPeople(
-    db,
-    owners.map(({ user_id }) => user_id),
-  );
-  return people.length === 0 ? null : people.map((person) => person.email).join(', ');
+/** What the receipt of a paid top-up says. */
+function receiptData(topup: Topup, number: string, { name: org, slug }: Billing): DataOf<'receipt'> {
+  const { currency, amount_minor, tax_minor, total_minor, credits_micro, id: topup_id } = topup;
+  const money = (minor: number) =>
+    isCurrency(currency) ? formatMoney(minor, currency) : `${minor} ${currency}`;
+  const [amount, tax, total] = [money(amount_minor), money(tax_minor), money(total_minor)];
+  return { org, slug, number, amount, tax, total, credits: formatCredits(credits_micro), topup_id };
 }
 
 /**
- * Sends the receipt of a paid top-up to the organization's billing address, else to its owners, once: its mail has the
- * document's id as name, and the document notes that it went. `sent` false: nothing to send, nobody to send to, or no
- * mailer here.
- * @throws ServiceError not_found; whatever the mailer throws.
+ * Asks for the receipt of a paid top-up to be mailed to the organization's billing address, else to its owners; its
+ * document notes when it went. It is asked for once, however often this runs. `queued` false: nothing to send, or nobody
+ * to send to. @throws ServiceError not_found.
  */
 export async function receiptMail(
   context: Context,
   args: { topup_id: Id<'topup'> },
-): Promise<{ sent: boolean; reason: '' | 'not_paid' | 'sent_before' | 'no_recipient' | 'no_mailer' }> {
-  const topup = await getTopup(context, args.topup_id);
-  if (topup.status !== 'paid' || topup.invoice_id === null) return { sent: false, reason: 'not_paid' };
-  const invoice = await findInvoice(context.db, { org_id: topup.org_id, id: topup.invoice_id });
-  if (invoice === null) throw new Error(`${topup.id} is paid and has no document`);
-  if (invoice.sent_at !== null) return { sent: false, reason: 'sent_before' };
-  const to = await recipientOf(context, topup.org_id);
-  if (to === null) return { sent: false, reason: 'no_recipient' };
-  const { mailer } = context.services;
-  if (mailer === undefined) return { sent: false, reason: 'no_mailer' };
-  await mailer.send({
-    id: `receipt-${invoice.id}`,
-    to,
-    subject: `Receipt ${invoice.number}`,
-    text: receiptText(topup, invoice.number),
+): Promise<{ queued: boolean; reason: '' | 'not_paid' | 'queued_before' | 'no_recipient' }> {
+  return context.transaction(async (context) => {
+    const { db } = context;
+    const topup = await getTopup(context, args.topup_id);
+    const { org_id, invoice_id } = topup;
+    if (topup.status !== 'paid' || invoice_id === null) return { queued: false, reason: 'not_paid' };
+    const [invoice, billing] = [
+      await findInvoice(db, { org_id, id: invoice_id }),
+      await findBilling(db, org_id),
+    ];
+    if (invoice === null || billing === null) throw new Error(`${topup.id} is paid and has no document`);
+    if (invoice.sent_at !== null) return { queued: false, reason: 'queued_before' };
+    const to = await findBillingMailboxes(db, org_id);
+    if (to.length === 0) return { queued: false, reason: 'no_recipient' };
+    const data = receiptData(topup, invoice.number, billing);
+    const asked = await sendMail(context, { template: 'receipt', to, org_id, reference: invoice.id, data });
+    return asked > 0 ? { queued: true, reason: '' } : { queued: false, reason: 'queued_before' };
   });
-  await markSent(context.db, { id: invoice.id, at: context.now() });
-  return { sent: true, reason: '' };
 }
 
 const LEASE_MS = 120_000;

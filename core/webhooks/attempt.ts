@@ -1,18 +1,10 @@
 // One attempt: sign, send, and record the result for the delivery and for its endpoint.
 
 import type { Egress, EgressResponse } from '../egress/index.ts';
-import { findPeople } from '../identity/index.ts';
-import {
-  type Db,
-  type Log,
-  type Mailer,
-  machineMs,
-  monotonicMs,
-  now,
-  nowMs,
-  secureUnit,
-} from '../kernel/index.ts';
-import { listMembers } from '../orgs/index.ts';
+import { findMailboxes } from '../identity/index.ts';
+import { type Db, type Log, machineMs, monotonicMs, now, nowMs, secureUnit } from '../kernel/index.ts';
+import { sendMail } from '../mail/index.ts';
+import { findOrg } from '../orgs/index.ts';
 import { dropClaimed, dropQueued, endAttempt } from './delivery-store.ts';
 import { type AttemptResult, judgeDelivery, judgeEndpoint, readRetryAfter } from './schedule.ts';
 import { openReplaced, openSecret, signedHeaders } from './sign.ts';
@@ -36,8 +28,6 @@ export interface AttemptParts {
   readonly egress: Egress;
   readonly root_key: Uint8Array;
   readonly log: Log;
-  /** Notifies owners, admins and the creator of an endpoint that it was disabled. */
-  readonly mailer?: Mailer | undefined;
   /** Milliseconds until an attempt counts as failed; ten seconds unless a test cannot wait. */
   readonly total_ms?: number;
 }
@@ -112,43 +102,29 @@ async function record(db: Db, claimed: Claimed, result: AttemptResult): Promise<
   await noteAttempt(db, { id: webhook_id, failing_since, failed_attempts, disable, at });
   if (disable === null) return { outcome: status, disabled: null };
   await dropQueued(db, webhook_id);
+  await reportDisabled(db, { webhook, reason: disable, at });
   return { outcome: status, disabled: { webhook, reason: disable } };
 }
 
-const reasons = {
-  gone: 'it answered 410 Gone',
-  failing: 'every delivery to it has failed for five days',
-} as const;
-
-async function tell(
-  parts: AttemptParts,
-  { webhook, reason }: NonNullable<Recorded['disabled']>,
+/** Asks for a mail to owners, admins and the person who made the endpoint. */
+async function reportDisabled(
+  db: Db,
+  { webhook, reason, at }: { webhook: WebhookRow; reason: 'gone' | 'failing'; at: Date },
 ): Promise<void> {
-  const { mailer, store } = parts;
-  if (mailer === undefined) return;
-  const members = await listMembers(store, webhook.org_id);
-  const reported = members.filter(
-    ({ user_id, role, status }) =>
-      status === 'active' && (role === 'owner' || role === 'admin' || user_id === webhook.created_by),
+  const { id: webhook_id, org_id, url, created_by } = webhook;
+  const org = await findOrg(db, org_id);
+  if (org === null) return;
+  await sendMail(
+    { db, now },
+    {
+      template: 'webhook_disabled',
+      to: await findMailboxes(db, { org_id, roles: ['owner', 'admin'], also: created_by }),
+      org_id,
+      // An endpoint that was switched on again may be switched off again.
+      reference: `${webhook_id}-${at.getTime()}`,
+      data: { org: org.name, slug: org.slug, webhook_id, url, reason },
+    },
   );
-  const people = await findPeople(
-    store,
-    reported.map(({ user_id }) => user_id),
-  );
-  const text = [
-    `The webhook endpoint ${webhook.url} was switched off because ${reasons[reason]}.`,
-    'Nothing is sent to it now, and what was queued for it was dropped.',
-    `When it works again, set the status of ${webhook.id} to active; its past deliveries can be sent again.`,
-  ].join('\n\n');
-  for (const { id, email } of people) {
-    const subject = 'A webhook endpoint was switched off';
-    await mailer.send({
-      id: `webhook-${reason}-${webhook.id}-${id}-${machineMs()}`,
-      to: email,
-      subject,
-      text,
-    });
-  }
 }
 
 /**
@@ -166,10 +142,6 @@ export async function attemptDelivery(parts: AttemptParts, claimed: Claimed): Pr
   if (disabled !== null) {
     const { id: webhook, org_id: org } = disabled.webhook;
     parts.log.warn({ webhook, org, reason: disabled.reason }, 'webhook endpoint disabled');
-    // The endpoint is disabled whether or not the mail can be sent.
-    await tell(parts, disabled).catch((error: unknown) =>
-      parts.log.error({ error, webhook }, 'mail not sent'),
-    );
   }
   return outcome;
 }

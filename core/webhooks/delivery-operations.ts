@@ -164,11 +164,11 @@ const testWebhookOperation = operation({
   async run(context, { id }) {
     // The receiver is asked between the transaction that makes the delivery and the one that records it.
     const claimed = await beginTest(context, id);
-    const { root_key, mailer } = context.services;
+    const { root_key } = context.services;
     const { db, log } = context;
     const transaction: Transactor['transaction'] = (work) => context.transaction(({ db }) => work(db));
     const store = { query: db.query.bind(db), transaction };
-    await attemptDelivery({ store, egress: egressOf(context.services), root_key, mailer, log }, claimed);
+    await attemptDelivery({ store, egress: egressOf(context.services), root_key, log }, claimed);
     const webhook = await getWebhook(context, id, findWebhook);
     const ended = await findDelivery(db, { webhook_id: webhook.id, id: claimed.id });
     if (ended === null) throw notFound();

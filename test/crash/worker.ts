@@ -5,6 +5,7 @@ import { createPool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { microUsd, readConfig, silentLog } from '@svc/core/kernel/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
+import { openMailTransport } from '@svc/core/mail/index.ts';
 import { startJobs } from '@svc/core/operations/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { staffContext } from '../support/provision.ts';
@@ -18,6 +19,7 @@ startJobs({
   money_in: openMoneyIn(config),
   root_key: Buffer.alloc(32, 7),
   egress: openEgress(config),
+  mail: await openMailTransport(config),
 });
 
 async function book({ shard, book_id, reference, amount_micro_usd }: TopUp): Promise<void> {

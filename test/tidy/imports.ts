@@ -9,6 +9,7 @@ export const concepts = [
   'kernel',
   'db',
   'runtime',
+  'mail',
   'redaction',
   'egress',
   'catalog',

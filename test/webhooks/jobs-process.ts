@@ -3,6 +3,7 @@
 import { createPool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { readConfig, silentLog } from '@svc/core/kernel/index.ts';
+import { openMailTransport } from '@svc/core/mail/index.ts';
 import { startJobs } from '@svc/core/operations/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 
@@ -17,6 +18,7 @@ const jobs = startJobs({
   cell: 'test',
   root_key: Buffer.alloc(32, 7),
   egress: openEgress(config),
+  mail: await openMailTransport(config),
 });
 let said = false;
 setInterval(() => {

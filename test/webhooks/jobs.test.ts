@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { readConfig, silentLog } from '@svc/core/kernel/index.ts';
+import { openMailTransport } from '@svc/core/mail/index.ts';
 import { type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { Registry } from 'prom-client';
@@ -17,12 +18,14 @@ interface Program {
 }
 
 const world = await startWorld();
+const mail = await openMailTransport(readConfig());
 const running: Program[] = [];
 const start = (): Program => {
   const config = readConfig(LOCAL);
   const jobs = startJobs({
     ...{ pool: world.pool, direct_url: world.url, log: silentLog, request_log: { write() {} }, cell: 'test' },
     ...{ money_in: openMoneyIn(config), root_key: Buffer.alloc(32, 7), egress: openEgress(config) },
+    mail,
   });
   atFileEnd(() => jobs.stop());
   const registry = new Registry();

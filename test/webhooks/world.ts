@@ -5,7 +5,6 @@ import { createPerson } from '@svc/core/identity/index.ts';
 import {
   type Context,
   type Id,
-  type Mail,
   type MemberCaller,
   newId,
   newRequestId,
@@ -48,7 +47,8 @@ export interface Tenant {
 export interface World {
   readonly url: string;
   readonly pool: Pool;
-  readonly mails: Mail[];
+  /** Mails that were asked for, oldest first. */
+  mails(): Promise<{ template: string; recipient: string; data: Record<string, unknown> }[]>;
   readonly deliverer: Deliverer;
   /** A new organization, or one that there is. */
   tenant(slug: string, existing?: Id<'org'>): Promise<Tenant>;
@@ -84,11 +84,9 @@ export async function startWorld(
   const pool = createPool(url, { max: 12, role: 'svc_runtime' });
   const egress = openEgress(readConfig(options.env ?? LOCAL));
   const root_key = Buffer.alloc(32, 7);
-  const mails: Mail[] = [];
-  const mailer = { send: async (mail: Mail) => void mails.push(mail) };
   let total_ms = PATIENCE_MS;
   const deliverer = createDeliverer({
-    ...{ store: pool, egress, root_key, log: silentLog, mailer, mayTake: () => false },
+    ...{ store: pool, egress, root_key, log: silentLog, mayTake: () => false },
     get total_ms() {
       return total_ms;
     },
@@ -99,7 +97,7 @@ export async function startWorld(
     await deliverer.stop();
     await pool.end();
   });
-  const services = { root_key, egress, mailer } as unknown as Services;
+  const services = { root_key, egress } as unknown as Services;
   const contextOf = (caller: Context['caller']) =>
     createContext({ request_id: newRequestId(), caller, pool, log: silentLog, services });
   const staff = contextOf({ kind: 'staff', name: 'test', staff_id: null, roles: ['super'] });
@@ -143,7 +141,13 @@ export async function startWorld(
     patience(ms = PATIENCE_MS) {
       total_ms = ms;
     },
-    mails,
+    mails: async () =>
+      (
+        await pool.query<{ template: string; recipient: string; data: Record<string, unknown> }>({
+          name: '',
+          text: 'select template, recipient, data from mail order by id',
+        })
+      ).rows,
     deliverer,
     tenant,
     relay,

@@ -2,14 +2,7 @@
 // simulated rail, with the product's clock taken from that server. `RECORD_HISTORIES=1` writes the histories that
 // replay.test.ts replays.
 import { join } from 'node:path';
-import {
-  type Context,
-  newRequestId,
-  openFileMailer,
-  type Services,
-  shiftClock,
-  silentLog,
-} from '@svc/core/kernel/index.ts';
+import { type Context, newRequestId, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { cancelTopup, type Topup } from '@svc/core/topups/index.ts';
 import { bundleWorkflows } from '@svc/workflows/bundle.ts';
@@ -50,7 +43,7 @@ async function takeClock(): Promise<number> {
 }
 
 function open(): Context {
-  const services = { ...world.context.services, mailer: openFileMailer(world.mail_dir) } as Services;
+  const { services } = world.context;
   const parts = { request_id: newRequestId(), caller: { kind: 'public' }, pool: world.pool } as const;
   return createContext({ ...parts, log: silentLog, services });
 }

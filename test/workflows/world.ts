@@ -30,8 +30,10 @@ export interface WorkflowWorld extends World {
   env(address: string): Record<string, string>;
   /** Pays at the rail, whose own callbacks go nowhere here; the payment, to deliver an event of it. */
   pay(topup: Topup): string;
-  /** Receipts that went out, by name. */
+  /** Files of mails that went out, by name. */
   mails(): string[];
+  /** Those of them that are receipts of a paid top-up. */
+  receipts(topup: Topup): string[];
   workflow(client: Client, id: Id<'topup'>): Promise<WorkflowExecutionDescription>;
 }
 
@@ -138,6 +140,13 @@ export async function startWorkflowWorld(): Promise<WorkflowWorld> {
     SVC_RAIL_B_KEY_SECRET: 'sk_test_tests',
     SVC_RAIL_B_WEBHOOK_SECRET: SECRET,
   });
+  const mails = () => {
+    try {
+      return readdirSync(mail_dir).sort();
+    } catch {
+      return [];
+    }
+  };
   return {
     ...world,
     mail_dir,
@@ -147,18 +156,8 @@ export async function startWorkflowWorld(): Promise<WorkflowWorld> {
       const session = world.sim.act(topup.gateway_ref as string, 'pay');
       return session.payment_intent as string;
     },
-    mails() {
-      try {
-        return readdirSync(mail_dir).sort();
-      } catch {
-        return [];
-      }
-    },
+    mails,
+    receipts: ({ invoice_id }) => mails().filter((name) => name.startsWith(`receipt-${invoice_id}-`)),
     workflow: (client, id) => client.workflow.getHandle(`topup-${id}`).describe(),
   };
-}
-
-/** Name of the file that the receipt of a paid top-up becomes. */
-export function receiptOf(topup: Topup): string {
-  return `receipt-${topup.invoice_id}.eml`;
 }

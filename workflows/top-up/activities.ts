@@ -42,8 +42,9 @@ export function topUpActivities(open: () => Context): TopUpActivities {
     pollTopup: async (args) => progressOf(await pollTopup(open(), args)),
     expireTopup: async (args) => progressOf(await expireTopup(open(), args)),
     async mailReceipt(args) {
-      const { sent, reason } = await receiptMail(open(), args);
-      return { sent: sent || reason === 'sent_before' };
+      const { queued, reason } = await receiptMail(open(), args);
+      // `sent` is the word of histories that were written when this step sent the mail itself.
+      return { sent: queued || reason === 'queued_before' };
     },
   };
 }

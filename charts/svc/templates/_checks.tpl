@@ -36,6 +36,9 @@ What a schema cannot say in a sentence: values that make no sense together. The 
 {{- if and $v.rails.a.existingSecret.name (not $v.rails.a.keyId) -}}
   {{- fail "rails.a.keyId: rail-a has secrets and no key id, and no program starts so; its checkout is opened in browsers under this name." -}}
 {{- end -}}
+{{- if and $v.mail.existingSecret.name (not $v.mail.from) -}}
+  {{- fail "mail.from: a mail server is named and no address to send from; no gateway or worker starts so." -}}
+{{- end -}}
 {{- $tls := $v.temporal.tls -}}
 {{- if and (not $tls.enabled) (or $tls.existingSecret.name $tls.serverName $v.temporal.apiKey.existingSecret.name) -}}
   {{- fail "temporal.tls.enabled: certificates and an API key for Temporal need TLS; without it the key would be sent in the clear." -}}

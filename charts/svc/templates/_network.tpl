@@ -79,12 +79,23 @@
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
 {{- end -}}
 
+{{/* The mail server, which may be anywhere: submission with TLS from the first byte or by STARTTLS, or a relay. */}}
+{{- define "svc.egressMail" -}}
+{{- if .Values.mail.existingSecret.name -}}
+- ports:
+    - { port: 465, protocol: TCP }
+    - { port: 587, protocol: TCP }
+    - { port: 25, protocol: TCP }
+{{- end -}}
+{{- end -}}
+
 {{- define "svc.egressOf.gateway" -}}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
 {{- if .Values.redis.existingSecret.name }}
 {{ include "svc.egressTo" .Values.networkPolicy.redis }}
 {{- end }}
 {{ include "svc.egressInternet" . }}
+{{ include "svc.egressMail" . }}
 {{- end -}}
 
 {{- define "svc.egressOf.admin" -}}
@@ -99,6 +110,7 @@
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
 {{ include "svc.egressTo" .Values.networkPolicy.temporal }}
 {{ include "svc.egressInternet" . }}
+{{ include "svc.egressMail" . }}
 {{- end -}}
 
 {{- define "svc.egressOf.operator" -}}

@@ -1,7 +1,7 @@
 {{/*
 The one shape of a pod: every program runs without rights, on a read-only root, with what it writes in /var/lib/svc
 (data) and /tmp. Takes `root`, `component`, `program` (its values), `command` and what it needs: `database`, `keyRing`,
-`rails`, `providers`, `providerKeys`, `redis`, `data` (emptyDir | claim), `env`, `ports`, `probes`, `graceSeconds`,
+`rails`, `mail`, `providers`, `providerKeys`, `redis`, `data` (emptyDir | claim), `env`, `ports`, `probes`, `graceSeconds`,
 `preStopSeconds`, `serviceAccount`.
 */}}
 
@@ -72,6 +72,9 @@ capabilities:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and .mail $v.mail.existingSecret.name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_SMTP_URL" "name" $v.mail.existingSecret.name "key" $v.mail.existingSecret.urlKey) }}
+{{- end }}
 {{- if .providerKeys }}
 {{- range $v.providers.keys }}
 {{ include "svc.secretEnv" (dict "env" .env "name" .secretName "key" .secretKey) }}
@@ -100,6 +103,11 @@ capabilities:
 {{- if and .temporal $v.temporal.tls.existingSecret.name }}
 - name: temporal-tls
   mountPath: /etc/svc/temporal-tls
+  readOnly: true
+{{- end }}
+{{- if and .mail (or $v.mail.existingSecret.dkimKey $v.mail.existingSecret.caKey) }}
+- name: mail
+  mountPath: /etc/svc/mail
   readOnly: true
 {{- end }}
 {{- if $v.trustedCa.existingConfigMap }}
@@ -149,6 +157,21 @@ capabilities:
       {{- with $tls.keyKey }}
       - key: {{ . }}
         path: tls.key
+      {{- end }}
+{{- end }}
+{{- if and .mail (or $v.mail.existingSecret.dkimKey $v.mail.existingSecret.caKey) }}
+- name: mail
+  secret:
+    secretName: {{ $v.mail.existingSecret.name }}
+    defaultMode: 0440
+    items:
+      {{- with $v.mail.existingSecret.dkimKey }}
+      - key: {{ . }}
+        path: dkim.pem
+      {{- end }}
+      {{- with $v.mail.existingSecret.caKey }}
+      - key: {{ . }}
+        path: ca.crt
       {{- end }}
 {{- end }}
 {{- if $v.trustedCa.existingConfigMap }}

@@ -87,4 +87,17 @@ SVC_RAIL_B_BASE_URL: {{ . | quote }}
 {{- with $v.rails.b.keyId }}
 SVC_RAIL_B_KEY_ID: {{ . | quote }}
 {{- end }}
+{{- with $v.mail.from }}
+SVC_MAIL_FROM: {{ . | quote }}
+{{- end }}
+{{- with $v.mail.domain }}
+SVC_MAIL_DOMAIN: {{ . | quote }}
+{{- end }}
+SVC_MAIL_DKIM_SELECTOR: {{ $v.mail.dkimSelector | quote }}
+{{- if $v.mail.existingSecret.dkimKey }}
+SVC_MAIL_DKIM_KEY_FILE: /etc/svc/mail/dkim.pem
+{{- end }}
+{{- if $v.mail.existingSecret.caKey }}
+SVC_SMTP_CA_FILE: /etc/svc/mail/ca.crt
+{{- end }}
 {{- end -}}

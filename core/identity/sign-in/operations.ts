@@ -10,9 +10,9 @@ import {
   operation,
   ServiceError,
 } from '../../kernel/index.ts';
+import { emailKey } from '../../mail/index.ts';
 import { findMembership } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
-import { emailKey } from '../email.ts';
 import {
   CodeIn,
   EmailIn,

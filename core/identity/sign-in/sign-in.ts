@@ -1,7 +1,7 @@
 // The two steps of signing in, for people and for staff (docs/sign-in.md).
 import { type Context, type Id, machineMs, ServiceError } from '../../kernel/index.ts';
+import { emailKey } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
-import { emailKey } from '../email.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
 import {
