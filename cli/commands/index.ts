@@ -61,6 +61,14 @@ export const commands: readonly Listed[] = [
   ),
   listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
   listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),
+  listed('mail preview', 'show what mails look like', () => import('./mail/preview.ts')),
+  listed('mail refused', 'list addresses that mail does not reach', () => import('./mail/refused.ts')),
+  listed('mail release', 'let mail go to such an address again', () => import('./mail/release.ts')),
+  listed(
+    'mail bounce',
+    'take a report that a mail was not delivered, from standard input',
+    () => import('./mail/bounce.ts'),
+  ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
     'dev clock advance',
