@@ -49,6 +49,11 @@ export const commands: readonly Listed[] = [
     () => import('./ledger/dump.ts'),
   ),
   listed(
+    'ledger trial-balance',
+    'show what stands on each account, and that debits are credits',
+    () => import('./ledger/trial-balance.ts'),
+  ),
+  listed(
     'ledger checkpoint',
     'sign what the ledger is now, for publication',
     () => import('./ledger/checkpoint.ts'),

@@ -5,4 +5,5 @@ export { invoiceOperations } from './operations.ts';
 export { isStateOfAddress } from './states.ts';
 export { findInvoice, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
+export { type DocumentTotal, sumDocuments } from './totals-store.ts';
 export type { Invoice, InvoiceId, Supplier, TaxTerms } from './types.ts';

@@ -13,7 +13,7 @@ export {
   storeAnswer,
 } from './claim-store.ts';
 export { openLedger } from './client.ts';
-export { ENTRY_KINDS, OTHER_UNITS, type OtherUnit } from './kinds.ts';
+export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
 export { writeEvent } from './outbox-store.ts';
@@ -70,6 +70,7 @@ export {
   restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';
+export { type KindTotal, sumEntries } from './totals-store.ts';
 export type {
   Balance,
   Hold,

@@ -1,7 +1,7 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
 export { takeCallback } from './callback.ts';
 export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
-export { type Currency, decimalOf } from './currency.ts';
+export { type Currency, decimalOf, exponentOf, isCurrency } from './currency.ts';
 export {
   expireTopup,
   pollTopup,
@@ -32,4 +32,5 @@ export { openRails } from './rails/open.ts';
 export { type Rail, RailError } from './rails/types.ts';
 export { QuoteView, TopupView } from './schema.ts';
 export { findTopup, purgeQuotes } from './store.ts';
+export { type PaymentTotal, sumPayments } from './totals-store.ts';
 export { type RailName, type Topup, type TopupStatus, topupStatuses } from './types.ts';

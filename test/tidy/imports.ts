@@ -30,6 +30,7 @@ export const concepts = [
   'invoices',
   'topups',
   'credits',
+  'accounting',
   'evals',
   'privacy',
   'legal',

@@ -1,0 +1,2 @@
+export { ACCOUNTS } from './accounts.ts';
+export { type TrialBalance, trialBalance } from './trial-balance.ts';

@@ -1,0 +1,35 @@
+// Sums over payments, for accounts.
+import type { Db } from '../kernel/index.ts';
+import type { Currency } from './currency.ts';
+
+/** Payments that were booked in a time, in the smallest unit of their currency. */
+export interface PaymentTotal {
+  readonly currency: Currency;
+  readonly amount: bigint;
+  readonly tax: bigint;
+  /** What the rails took, as far as they have said so. */
+  readonly fee: bigint;
+  readonly credits_micro: bigint;
+}
+
+/** Payments booked from `from` on and before `to`, by currency. */
+export async function sumPayments(db: Db, of: { from: Date | null; to: Date }): Promise<PaymentTotal[]> {
+  const { rows } = await db.query<
+    Record<'amount' | 'tax' | 'fee' | 'credits', string> & { currency: Currency }
+  >({
+    name: 'topups.sum_payments',
+    text: `
+      select currency, sum(amount_minor)::text as amount, sum(tax_minor)::text as tax,
+             coalesce(sum(fee_minor), 0)::text as fee, sum(credits_micro)::text as credits
+        from topup
+       where paid_at >= coalesce($1, '-infinity'::timestamptz) and paid_at < $2 group by currency`,
+    values: [of.from, of.to],
+  });
+  return rows.map(({ currency, amount, tax, fee, credits }) => ({
+    currency,
+    amount: BigInt(amount),
+    tax: BigInt(tax),
+    fee: BigInt(fee),
+    credits_micro: BigInt(credits),
+  }));
+}
