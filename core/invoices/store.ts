@@ -1,5 +1,6 @@
 // SQL of documents.
 import type { Db, Id } from '../kernel/index.ts';
+import type { ReturnDocument } from './returns.ts';
 import type { Invoice, InvoiceId, InvoiceKind, TaxParts } from './types.ts';
 
 /**
@@ -194,4 +195,21 @@ export async function keepFile(
        where invoice.id = kept.invoice_id and (invoice.irn is not null) = $2`,
     values: [file.invoice_id, file.registered, file.sha256, file.pdf, file.at],
   });
+}
+
+/** The documents of a supplier from `from` until before `to`, in the order of their numbers within each series. */
+export async function listIssued(
+  db: Db,
+  args: { supplier_id: string; from: Date; to: Date },
+): Promise<ReturnDocument[]> {
+  const { rows } = await db.query<ReturnDocument>({
+    name: 'invoices.list_issued',
+    text: `
+      select i.*, o.number as original_number, o.issued_at as original_issued_at, o.total_minor as original_total_minor
+        from invoice i left join invoice o on o.id = i.original_invoice_id
+       where i.supplier_id = $1 and i.issued_at >= $2 and i.issued_at < $3
+       order by i.issued_at, i.id`,
+    values: [args.supplier_id, args.from, args.to],
+  });
+  return rows;
 }
