@@ -37,9 +37,11 @@ export {
   type CrossedDay,
   type DayMovements,
   findPlace,
+  type KindTotal,
   listCrossed,
   listMovedBooks,
   sumDays,
+  sumEntries,
 } from './report/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {
@@ -70,7 +72,6 @@ export {
   restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';
-export { type KindTotal, sumEntries } from './totals-store.ts';
 export type {
   Balance,
   Hold,
