@@ -38,6 +38,9 @@ export const commands: readonly Listed[] = [
     'compare the ledger of an organization with its calls, day by day',
     () => import('./credits/reconcile.ts'),
   ),
+  listed('redeem create', 'make a batch of codes and print them, once', () => import('./redeem/create.ts')),
+  listed('redeem list', 'list batches of codes', () => import('./redeem/list.ts')),
+  listed('redeem close', 'end a batch of codes', () => import('./redeem/close.ts')),
   listed(
     'ledger verify',
     'recompute the ledger and say whether it is right',
@@ -63,11 +66,6 @@ export const commands: readonly Listed[] = [
     'ledger check-proof',
     'check such a proof, without database or network',
     () => import('./ledger/check-proof.ts'),
-  ),
-  listed(
-    'invoices export',
-    'write what an accountant files of a month (GSTR-1)',
-    () => import('./invoices/export.ts'),
   ),
   listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
   listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),

@@ -2,7 +2,7 @@
 // shows secrets only once, so they are kept in the data directory and the second start prints the same keys.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, writeSetting } from '@svc/core/db/index.ts';
 import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
@@ -141,6 +141,9 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
       return { ...first, indian: second, fresh: false };
     }
     const demo = await context.transaction(async (context) => {
+      // So that people can try it; an installation does not give it unless staff say so.
+      const checkin = { enabled: true, needs_topup: false };
+      await writeSetting(context.db, { name: 'checkin', value: checkin, at: context.now() });
       const made: DemoOrg[] = [];
       for (const org of wanted) made.push(await seedOne(context, org));
       await addressIndia(context);

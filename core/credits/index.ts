@@ -1,3 +1,10 @@
+export { callersBook } from './book.ts';
+export {
+  CheckinStatusView,
+  CheckinView,
+  checkInOperation,
+  getCheckinOperation,
+} from './checkin/operations.ts';
 export { LotView, listLotsOperation, lotKinds } from './lots.ts';
 export {
   creditOperations,

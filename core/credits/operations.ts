@@ -17,6 +17,7 @@ import { SANDBOX_CREDIT } from '../orgs/index.ts';
 import { displayBalance } from '../topups/index.ts';
 import { viewBalance, viewEntry } from './balance.ts';
 import { callersBook } from './book.ts';
+import { checkInOperation, getCheckinOperation } from './checkin/operations.ts';
 import { listLotsOperation } from './lots.ts';
 import { reconciliationOperation } from './reconciliation/operation.ts';
 import { BalanceView, EntryView } from './schema.ts';
@@ -171,5 +172,7 @@ export const creditOperations = [
   listEntriesOperation,
   listLotsOperation,
   reconciliationOperation,
+  getCheckinOperation,
+  checkInOperation,
   refillSandboxOperation,
 ] as const;

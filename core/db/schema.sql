@@ -447,6 +447,44 @@ create table public.byok_key (
 CREATE TRIGGER byok_key_announces AFTER INSERT OR DELETE OR UPDATE OF secret_sealed, hint, fallback_to_pool ON public.byok_key FOR EACH ROW EXECUTE FUNCTION announce_byok_change();
 grant delete, insert, select, update on public.byok_key to svc_runtime;
 
+create table public.checkin (
+  org_id text not null,
+  day date not null,
+  amount_micro_usd bigint not null,
+  created_at timestamp with time zone not null,
+  constraint checkin_once_a_day PRIMARY KEY (org_id, day),
+  constraint checkin_amount_positive CHECK ((amount_micro_usd > 0)),
+  constraint checkin_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant insert, select, update on public.checkin to svc_runtime;
+
+create table public.gift (
+  id text not null,
+  org_id text not null,
+  amount_micro_usd bigint not null,
+  code_hash bytea not null,
+  hint text not null,
+  note text not null,
+  status text not null,
+  redeemed_by text,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint gift_pkey PRIMARY KEY (id),
+  constraint gift_code_once UNIQUE (code_hash),
+  constraint gift_amount_in_range CHECK (((amount_micro_usd >= 1000000) AND (amount_micro_usd <= 500000000))),
+  constraint gift_closed_at_iff_closed CHECK (((closed_at IS NOT NULL) = (status = ANY (ARRAY['redeemed'::text, 'cancelled'::text])))),
+  constraint gift_id_check CHECK ((id ~ '^gift_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint gift_redeemed_by_another CHECK ((((redeemed_by IS NOT NULL) = (status = 'redeemed'::text)) AND (redeemed_by <> org_id))),
+  constraint gift_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'open'::text, 'redeemed'::text, 'cancelled'::text]))),
+  constraint gift_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint gift_redeemed_by_fkey FOREIGN KEY (redeemed_by) REFERENCES org(id)
+);
+CREATE INDEX gift_open ON public.gift USING btree (expires_at) WHERE (status = 'open'::text);
+CREATE INDEX gift_pending ON public.gift USING btree (created_at) WHERE (status = 'pending'::text);
+CREATE INDEX gift_walk ON public.gift USING btree (org_id, created_at DESC, id DESC);
+grant delete, insert, select, update on public.gift to svc_runtime;
+
 create table public.grant_change (
   xid xid8 not null default pg_current_xact_id(),
   org_id text not null,
@@ -507,7 +545,6 @@ create table public.invoice (
   issued_at timestamp with time zone not null,
   sent_at timestamp with time zone,
   payment_ref text,
-  inr_rate numeric(20,8),
   constraint invoice_pkey PRIMARY KEY (id),
   constraint invoice_number_once UNIQUE (supplier_id, number),
   constraint invoice_cgst_minor_check CHECK ((cgst_minor >= 0)),
@@ -516,7 +553,6 @@ create table public.invoice (
   constraint invoice_id_check CHECK ((id ~ '^(inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint invoice_id_says_credit_note CHECK (((kind = 'credit_note'::text) = (id ~ '^cn_'::text))),
   constraint invoice_igst_minor_check CHECK ((igst_minor >= 0)),
-  constraint invoice_inr_rate_check CHECK ((inr_rate > (0)::numeric)),
   constraint invoice_irn_status_check CHECK ((irn_status = ANY (ARRAY['not_applicable'::text, 'pending'::text, 'generated'::text, 'cancelled'::text, 'failed'::text]))),
   constraint invoice_kind_check CHECK ((kind = ANY (ARRAY['tax_invoice'::text, 'export_invoice'::text, 'credit_note'::text, 'receipt'::text]))),
   constraint invoice_number_check CHECK ((char_length(number) <= 16)),
@@ -530,7 +566,6 @@ create table public.invoice (
   constraint invoice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
   constraint invoice_original_invoice_id_fkey FOREIGN KEY (original_invoice_id) REFERENCES invoice(id)
 );
-CREATE INDEX invoice_by_time ON public.invoice USING btree (supplier_id, issued_at);
 CREATE INDEX invoice_credit_notes ON public.invoice USING btree (original_invoice_id) WHERE (original_invoice_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id) WHERE (refund_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
@@ -549,18 +584,6 @@ create table public.invoice_counter (
   constraint invoice_counter_series_check CHECK ((series ~ '^[A-Z][A-Z0-9]{0,3}$'::text))
 );
 grant insert, select, update on public.invoice_counter to svc_runtime;
-
-create table public.invoice_file (
-  invoice_id text not null,
-  registered boolean not null,
-  sha256 text not null,
-  pdf bytea not null,
-  made_at timestamp with time zone not null,
-  constraint invoice_file_pkey PRIMARY KEY (invoice_id, registered),
-  constraint invoice_file_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
-  constraint invoice_file_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id)
-);
-grant insert, select on public.invoice_file to svc_runtime;
 
 create table public.ledger_checkpoint (
   checkpoint_no bigint not null,
@@ -919,6 +942,68 @@ create table public.recovery_code (
   constraint recovery_code_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
 );
 grant delete, insert, select, update on public.recovery_code to svc_runtime;
+
+create table public.redeem_batch (
+  batch_id bigint not null generated always as identity,
+  name text not null,
+  amount_micro_usd bigint not null,
+  codes integer not null,
+  credit_days integer not null,
+  valid_until timestamp with time zone not null,
+  max_per_org integer not null default 1,
+  country text,
+  new_org_only boolean not null default false,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint redeem_batch_pkey PRIMARY KEY (batch_id),
+  constraint redeem_batch_name_once UNIQUE (name),
+  constraint batch_amount_positive CHECK ((amount_micro_usd > 0)),
+  constraint batch_has_codes CHECK (((codes >= 1) AND (codes <= 10000))),
+  constraint redeem_batch_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint redeem_batch_credit_days_check CHECK ((credit_days > 0)),
+  constraint redeem_batch_max_per_org_check CHECK ((max_per_org > 0))
+);
+grant delete, insert, select, update on public.redeem_batch to svc_runtime;
+
+create table public.redeem_code (
+  code_hash bytea not null,
+  batch_id bigint not null,
+  redemption_id text,
+  constraint redeem_code_pkey PRIMARY KEY (code_hash),
+  constraint redeem_code_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES redeem_batch(batch_id)
+);
+CREATE INDEX redeem_code_of_batch ON public.redeem_code USING btree (batch_id);
+grant delete, insert, select, update on public.redeem_code to svc_runtime;
+
+create table public.redeem_miss (
+  subject text not null,
+  misses integer not null,
+  since timestamp with time zone not null,
+  constraint redeem_miss_pkey PRIMARY KEY (subject)
+);
+grant delete, insert, select, update on public.redeem_miss to svc_runtime;
+
+create table public.redemption (
+  id text not null,
+  org_id text not null,
+  batch_id bigint,
+  gift_id text,
+  amount_micro_usd bigint not null,
+  credit_expires_at timestamp with time zone not null,
+  ledger_seq bigint,
+  created_at timestamp with time zone not null,
+  constraint redemption_pkey PRIMARY KEY (id),
+  constraint redemption_of_gift_once UNIQUE (gift_id),
+  constraint redemption_id_check CHECK ((id ~ '^red_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint redemption_is_of_a_code_or_a_gift CHECK (((batch_id IS NULL) <> (gift_id IS NULL))),
+  constraint redemption_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES redeem_batch(batch_id),
+  constraint redemption_gift_id_fkey FOREIGN KEY (gift_id) REFERENCES gift(id),
+  constraint redemption_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX redemption_of_batch ON public.redemption USING btree (batch_id, org_id);
+CREATE INDEX redemption_walk ON public.redemption USING btree (org_id, created_at DESC, id DESC);
+grant insert, select, update on public.redemption to svc_runtime;
 
 create table public.request_attempt (
   request_id text not null,

@@ -2,7 +2,6 @@
 import { Type } from 'typebox';
 import {
   type Context,
-  FileAnswer,
   idOf,
   isId,
   notFound,
@@ -14,11 +13,9 @@ import {
   pageOf,
   walkPage,
 } from '../kernel/index.ts';
-import { fileOf } from './file.ts';
-import { fileName } from './number.ts';
 import { InvoiceView, viewInvoice } from './schema.ts';
 import { findInvoice, listInvoices } from './store.ts';
-import { type Invoice, invoiceKinds } from './types.ts';
+import { invoiceKinds } from './types.ts';
 
 const readers = {
   kind: 'key',
@@ -93,16 +90,6 @@ function seesDocuments(context: Context): boolean {
   return orgCaller(context).environment === 'live';
 }
 
-/** A document of the caller's organization. @throws ServiceError not_found. */
-async function documentOf(context: Context, id: string): Promise<Invoice> {
-  const { org_id } = orgCaller(context);
-  // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
-  const is_id = isId('invoice', id) || isId('credit_note', id);
-  const invoice = is_id && seesDocuments(context) ? await findInvoice(context.db, { org_id, id }) : null;
-  if (invoice === null) throw notFound();
-  return invoice;
-}
-
 const listInvoicesOperation = operation({
   name: 'invoices.list',
   method: 'GET',
@@ -153,30 +140,13 @@ const getInvoiceOperation = operation({
     lines: [...example.lines],
   },
   async run(context, { id }) {
-    return viewInvoice(await documentOf(context, id));
+    const { org_id } = orgCaller(context);
+    // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
+    if (!seesDocuments(context) || !(isId('invoice', id) || isId('credit_note', id))) throw notFound();
+    const invoice = await findInvoice(context.db, { org_id, id });
+    if (invoice === null) throw notFound();
+    return viewInvoice(invoice);
   },
 });
 
-const pdfOperation = operation({
-  name: 'invoices.pdf',
-  method: 'GET',
-  path: '/v1/invoices/:id/pdf',
-  summary: 'Download an invoice or credit note as PDF',
-  audience: readers,
-  input: Type.Object({ id: idOf('invoice') }),
-  output: Type.String({ description: 'the bytes of the file' }),
-  produces: 'application/pdf',
-  errors: ['service_unavailable'],
-  example: '%PDF-1.7',
-  async run(context, { id }) {
-    const invoice = await documentOf(context, id);
-    const { pdf } = await fileOf(context, invoice);
-    return new FileAnswer({
-      content_type: 'application/pdf',
-      filename: fileName(invoice.number, 'pdf'),
-      body: pdf,
-    });
-  },
-});
-
-export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation, pdfOperation] as const;
+export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation] as const;

@@ -15,6 +15,7 @@ export const prefixes = {
   topup: 'tup',
   refund: 'rfd',
   gift: 'gift',
+  redemption: 'red',
   invoice: 'inv',
   credit_note: 'cn',
   lot: 'lot',

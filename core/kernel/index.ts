@@ -20,7 +20,6 @@ export {
   unseal,
 } from './crypto.ts';
 export { csv } from './csv.ts';
-export { type Currency, currencies, decimalOf, exponentOf, formatMoney, isCurrency } from './currency.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford,

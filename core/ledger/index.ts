@@ -37,11 +37,9 @@ export {
   type CrossedDay,
   type DayMovements,
   findPlace,
-  type KindTotal,
   listCrossed,
   listMovedBooks,
   sumDays,
-  sumEntries,
 } from './report/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {
@@ -72,6 +70,7 @@ export {
   restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';
+export { type KindTotal, sumEntries } from './totals-store.ts';
 export type {
   Balance,
   Hold,

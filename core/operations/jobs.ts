@@ -3,6 +3,7 @@ import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analy
 import { reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
+import { settleGifts } from '../gifts/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { markSent } from '../invoices/index.ts';
@@ -28,6 +29,7 @@ import {
   sendDue,
 } from '../mail/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
+import { purgeMisses } from '../redeem/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
 import {
@@ -207,6 +209,7 @@ function moneyJobs(parts: JobParts): Job[] {
       every_ms: 60 * SECOND,
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
+    { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
@@ -222,6 +225,11 @@ function upkeepJobs(pool: Pool): Job[] {
       name: 'purge_claims',
       every_ms: HOUR,
       run: () => eachShard(pool.shards, (ledger) => purgeClaims(ledger)),
+    },
+    {
+      name: 'purge_redeem_misses',
+      every_ms: HOUR,
+      run: () => purgeMisses(pool, new Date(nowMs() - HOUR)),
     },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },

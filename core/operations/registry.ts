@@ -3,6 +3,7 @@ import { analyticsOperations } from '../analytics/index.ts';
 import { byokOperations } from '../byok/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
+import { giftOperations } from '../gifts/index.ts';
 import { identityOperations, staffListenerOperations as ofStaff } from '../identity/index.ts';
 import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
@@ -11,6 +12,7 @@ import { orgOperations } from '../orgs/index.ts';
 import { policyOperations } from '../policies/index.ts';
 import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
+import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { type RailName, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
@@ -25,6 +27,8 @@ export const operations: readonly Operation[] = checked([
   ...redactionOperations,
   ...routingOperations,
   ...creditOperations,
+  ...giftOperations,
+  ...redeemOperations,
   ...topupOperations,
   ...invoiceOperations,
   ...webhookOperations,
@@ -41,6 +45,7 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 /** What staff do; reached through the GraphQL of the staff listener, never over REST. */
 export const staffOperations: readonly Operation[] = checked([
   ...staffCreditOperations,
+  ...staffRedeemOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

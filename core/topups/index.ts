@@ -31,6 +31,6 @@ export {
 export { openRails } from './rails/open.ts';
 export { type Rail, RailError } from './rails/types.ts';
 export { QuoteView, TopupView } from './schema.ts';
-export { findTopup, purgeQuotes } from './store.ts';
+export { findTopup, hasPaid, purgeQuotes } from './store.ts';
 export { type PaymentTotal, sumPayments } from './totals-store.ts';
 export { type RailName, type Topup, type TopupStatus, topupStatuses } from './types.ts';

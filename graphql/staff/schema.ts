@@ -24,6 +24,12 @@ import {
   staffRoles,
 } from '@svc/core/kernel/index.ts';
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
+import {
+  BatchView,
+  closeBatchOperation,
+  createBatchOperation,
+  listBatchesOperation,
+} from '@svc/core/redeem/index.ts';
 import { type GraphQLSchema, printSchema } from 'graphql';
 import type { Static } from 'typebox';
 import { Derivation, toWire } from '../derive.ts';
@@ -202,46 +208,103 @@ const userErrors = userErrorNames.map((name) =>
   builder.objectRef<UserError>(name).implement({ interfaces: [UserErrorInterface] }),
 );
 
-type Granted = Static<typeof grantCreditOperation.output>;
-const GrantCreditPayload = builder.objectRef<Granted>('GrantCreditPayload').implement({
-  fields: (t) => ({
-    seq: t.field({ type: 'Count', resolve: ({ seq }) => seq }),
-    lotId: t.id({ resolve: ({ lot_id }) => lot_id }),
-    balance: t.field({ type: Balance, resolve: ({ balance }) => balance }),
-    replay: t.boolean({
-      description: 'the reference granted this before; nothing moved now',
-      resolve: ({ replay }) => replay,
-    }),
-  }),
-});
-const GrantCreditResult = builder.unionType('GrantCreditResult', {
-  types: [GrantCreditPayload, ...userErrors],
-  resolveType: (value) => (value as UserError).__typename ?? 'GrantCreditPayload',
-});
-const GrantCreditInput = derive.input('GrantCreditInput', grantCreditOperation.input, {
-  rename: { id: 'orgId' },
-});
-
-builder.mutationType({
-  fields: (t) => ({
-    grantCredit: t.field({
-      type: GrantCreditResult,
-      description: 'Grants credit, at most 100 USD; `reference` makes it happen once.',
-      args: { input: t.arg({ type: GrantCreditInput, required: true }) },
-      extensions: { operation: grantCreditOperation.name },
-      resolve: async (_root, { input }, { runner }) => {
-        const given = input as Record<string, unknown>;
+/** A mutation that runs one operation: `XxxInput` from its input, `XxxResult` of `XxxPayload` and the refusals. */
+function mutation(facts: {
+  name: string;
+  operation: Operation<Any, Any>;
+  description: string;
+  rename?: Readonly<Record<string, string>>;
+  payload: (t: Any) => Record<string, Any>;
+}): void {
+  const { name, operation, rename = {} } = facts;
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const input = derive.input(`${title}Input`, operation.input, { rename });
+  const payload = builder.objectRef<Any>(`${title}Payload`).implement({ fields: (t) => facts.payload(t) });
+  const result = builder.unionType(`${title}Result`, {
+    types: [payload, ...userErrors],
+    resolveType: (value) => (value as UserError).__typename ?? `${title}Payload`,
+  });
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: result as Any,
+      description: facts.description,
+      args: { input: t.arg({ type: input, required: true }) },
+      extensions: { operation: operation.name },
+      resolve: async (_root: unknown, args: Any, { runner }: StaffContext) => {
         try {
-          return await runner.run(
-            grantCreditOperation,
-            toWire(grantCreditOperation.input, given, { id: 'orgId' }),
-          );
+          return await runner.run(operation, toWire(operation.input, args.input, rename));
         } catch (error) {
           const refusal = userErrorOf(error, runner.request.request_id);
           if (refusal === null) throw error;
-          return refusal;
+          return refusal as Any;
         }
       },
+    }),
+  );
+}
+
+builder.mutationType({});
+
+type Granted = Static<typeof grantCreditOperation.output>;
+mutation({
+  name: 'grantCredit',
+  operation: grantCreditOperation,
+  description: 'Grants credit, at most 100 USD; `reference` makes it happen once.',
+  rename: { id: 'orgId' },
+  payload: (t) => ({
+    seq: t.field({ type: 'Count', resolve: ({ seq }: Granted) => seq }),
+    lotId: t.id({ resolve: ({ lot_id }: Granted) => lot_id }),
+    balance: t.field({ type: Balance, resolve: ({ balance }: Granted) => balance }),
+    replay: t.boolean({
+      description: 'the reference granted this before; nothing moved now',
+      resolve: ({ replay }: Granted) => replay,
+    }),
+  }),
+});
+
+const RedeemBatch = derive.output('RedeemBatch', BatchView);
+const RedeemBatchConnection = connectionType('RedeemBatch', RedeemBatch);
+type MadeBatch = Static<typeof createBatchOperation.output>;
+
+builder.queryField('redeemBatches', (t) =>
+  t.field({
+    type: RedeemBatchConnection as Any,
+    nullable: true,
+    description: 'Newest first.',
+    args: { after: t.arg.string(), first: t.arg.int() },
+    complexity: pageCost,
+    extensions: { operation: listBatchesOperation.name },
+    resolve: async (_root, args, { runner }) => {
+      const given = { ...args, first: rowsAsked(args) };
+      const page = await runner.run(
+        listBatchesOperation,
+        toWire(listBatchesOperation.input, given, pageArgs),
+      );
+      return { page, paged: typeof args.after === 'string' } as Any;
+    },
+  }),
+);
+
+mutation({
+  name: 'createRedeemBatch',
+  operation: createBatchOperation,
+  description: 'Makes a batch of codes, which are shown here alone.',
+  payload: (t) => ({
+    batch: t.field({ type: RedeemBatch, resolve: ({ batch }: MadeBatch) => batch }),
+    csv: t.string({ resolve: ({ csv }: MadeBatch) => csv }),
+  }),
+});
+
+mutation({
+  name: 'closeRedeemBatch',
+  operation: closeBatchOperation,
+  description: 'Ends a batch: none of its codes is taken any more.',
+  payload: (t) => ({
+    name: t.string({ resolve: ({ name }: { name: string }) => name }),
+    closedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      resolve: ({ closed_at }: { closed_at: string | null }) => closed_at,
     }),
   }),
 });

@@ -11,6 +11,7 @@ import './types/request.ts';
 import './types/usage.ts';
 import './types/credits.ts';
 import './types/topup.ts';
+import './types/gift.ts';
 import './types/node.ts';
 import './types/subscription.ts';
 

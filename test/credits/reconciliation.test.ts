@@ -123,8 +123,8 @@ test('any thirty days of movements and calls close without variance, and each da
     if (each.what === 'over midnight') clockAt(`${day(each.day)}T23:59:59.999Z`);
     await call.settle();
   }
-  const report = await world.get<Report>(path(day(1), day(30)), tenant.key);
-  expect(report.days).toHaveLength(30);
+  const report = await world.get<Report>(path(day(1), day(31)), tenant.key);
+  expect(report.days).toHaveLength(31);
   report.days.forEach((one, at) => {
     expect(one.variance_micro, one.day).toBe(0);
     expect(one.closing_micro).toBe(

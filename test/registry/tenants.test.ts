@@ -3,6 +3,7 @@ import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
+import { makeGiftRow } from './gift-rows.ts';
 import { codeOf, type Method, startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
 import { makeTopup } from './topup-rows.ts';
@@ -17,6 +18,7 @@ for (const row of [live_row, test_row, own_live_row]) harness.request_log.write(
 await harness.request_log.flush();
 const their_money = await makeTopup(harness.context, b);
 const their_webhook = await makeWebhook(harness, b);
+const their_gift = await makeGiftRow(harness.context, b);
 
 const { key: their_byok } = (
   await harness.call('POST', '/v1/byok', {
@@ -38,6 +40,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/requests': [live_row.request_id, test_row.request_id],
   '/v1/generation': [live_row.request_id, test_row.request_id],
   '/v1/credits/topups': [their_money.topup_id],
+  '/v1/credits/gifts': [their_gift],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/byok': [their_provider_key],

@@ -30,6 +30,8 @@ export const concepts = [
   'invoices',
   'topups',
   'credits',
+  'gifts',
+  'redeem',
   'accounting',
   'evals',
   'privacy',
