@@ -88,6 +88,11 @@ const stops: readonly Stop[] = [
     ready: (page) => page.getByRole('rowheader', { name: 'Total' }).waitFor(),
   },
   {
+    name: 'credits-gifts',
+    path: () => 'meridian/live/credits?view=gifts',
+    ready: (page) => page.getByText('No gift yet').waitFor(),
+  },
+  {
     name: 'add-credits',
     path: () => 'meridian/live/credits?add=true',
     ready: (page) => page.getByRole('button', { name: 'Pay $25.00' }).waitFor(),

@@ -120,7 +120,11 @@ function LiveCredits() {
               granted={data?.credits?.balance?.grantedMicroUsd}
               loading={data === undefined}
             />
-            <Views view={search.view} first={<TopupsCard data={data} action={button || undefined} />} />
+            <Views
+              view={search.view}
+              onChanged={reread}
+              first={<TopupsCard data={data} action={button || undefined} />}
+            />
           </>
         )}
       </div>
@@ -131,11 +135,9 @@ function LiveCredits() {
   );
 }
 
-function SandboxCredits() {
-  const { slug, role } = useOrg();
+/** Refills the play balance; `onDone` when it is full. */
+function useRefill(onDone: () => void) {
   const client = useClient();
-  const { view = 'movements' } = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
-  const [{ data, error }, again] = useQuery({ query: SandboxCreditsDocument });
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   const refill = async () => {
@@ -147,8 +149,17 @@ function SandboxCredits() {
     if (error) setFault(faultOfQuery(error));
     else if (answer?.refillSandbox.__typename !== 'RefillSandboxPayload' && answer) {
       setFault(faultOfUserError(answer.refillSandbox));
-    } else again({ requestPolicy: 'network-only' });
+    } else onDone();
   };
+  return { busy, fault, refill };
+}
+
+function SandboxCredits() {
+  const { slug, role } = useOrg();
+  const { view = 'movements' } = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
+  const [{ data, error }, query] = useQuery({ query: SandboxCreditsDocument });
+  const again = () => query({ requestPolicy: 'network-only' });
+  const { busy, fault, refill } = useRefill(again);
   return (
     <>
       <PageHead
@@ -167,7 +178,7 @@ function SandboxCredits() {
         <FormFault fault={fault} />
         {error && !data ? (
           <div className="card">
-            <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+            <ErrorBox fault={faultOfQuery(error)} onRetry={again} />
           </div>
         ) : (
           <>
@@ -176,7 +187,7 @@ function SandboxCredits() {
               balance={data?.credits?.balance}
               loading={data === undefined}
             />
-            <Views view={view} />
+            <Views view={view === 'gifts' ? 'movements' : view} onChanged={again} />
           </>
         )}
         <div className="card note">

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useOrg } from '../../app/org.tsx';
 import type { CreditsView } from '../../app/search.ts';
+import { GivenView } from './given/view.tsx';
 import { LotsCard } from './lots-card.tsx';
 import { MovementsCard } from './movements-card.tsx';
 import { ReconciliationCard } from './reconciliation-card.tsx';
@@ -11,6 +12,7 @@ const words: Readonly<Record<CreditsView, string>> = {
   movements: 'Movements',
   lots: 'Lots',
   reconciliation: 'Reconciliation',
+  gifts: 'Gifts and codes',
 };
 
 /** A link to the same page with another view is not the present one. */
@@ -20,6 +22,8 @@ const EXACT = { exact: true, includeSearch: true } as const;
 function Choice({ view }: { view: CreditsView | undefined }) {
   const { slug, env } = useOrg();
   const params = { org: slug, env };
+  // Gifts and codes are of live credit.
+  const shown = (Object.keys(words) as CreditsView[]).filter((each) => env === 'live' || each !== 'gifts');
   return (
     <nav className="views" aria-label="Views of credits">
       {env === 'live' && (
@@ -34,7 +38,7 @@ function Choice({ view }: { view: CreditsView | undefined }) {
           Top-ups
         </Link>
       )}
-      {(Object.keys(words) as CreditsView[]).map((each) => (
+      {shown.map((each) => (
         <Link
           key={each}
           to="/$org/$env/credits"
@@ -51,7 +55,7 @@ function Choice({ view }: { view: CreditsView | undefined }) {
   );
 }
 
-function View({ view }: { view: CreditsView }) {
+function View({ view, onChanged }: { view: CreditsView; onChanged: () => void }) {
   switch (view) {
     case 'movements':
       return <MovementsCard />;
@@ -59,15 +63,25 @@ function View({ view }: { view: CreditsView }) {
       return <LotsCard />;
     case 'reconciliation':
       return <ReconciliationCard />;
+    case 'gifts':
+      return <GivenView onChanged={onChanged} />;
   }
 }
 
 /** The choice and what was chosen; `first` is shown where the address names nothing. */
-export function Views({ view, first }: { view: CreditsView | undefined; first?: ReactNode }) {
+export function Views({
+  view,
+  first,
+  onChanged,
+}: {
+  view: CreditsView | undefined;
+  first?: ReactNode;
+  onChanged: () => void;
+}) {
   return (
     <>
       <Choice view={view} />
-      {view === undefined ? first : <View view={view} />}
+      {view === undefined ? first : <View view={view} onChanged={onChanged} />}
     </>
   );
 }

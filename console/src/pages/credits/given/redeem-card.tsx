@@ -1,0 +1,134 @@
+// Redeeming a code, and what was redeemed.
+import { type FormEvent, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import {
+  RedeemCodeDocument,
+  type RedemptionRowFragment,
+  RedemptionsDocument,
+} from '../../../api/gen/graphql.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { Money } from '../../../ui/money.tsx';
+import { BoneRows, FormFault } from '../../../ui/states.tsx';
+import { Table } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { OlderFoot, useOlder } from '../older.tsx';
+import { useSend } from './send.ts';
+import { groupedCode } from './words.ts';
+
+const PAGE = 20;
+
+function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
+  const [code, setCode] = useState('');
+  const [done, setDone] = useState<RedemptionRowFragment | null>(null);
+  // One key for each code: after a lost answer, pressing again finds what was redeemed.
+  const key = useRef<{ code: string; key: string } | null>(null);
+  const { busy, fault, send, forget } = useSend();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (code.trim() === '' || busy) return;
+    if (key.current?.code !== code) key.current = { code, key: crypto.randomUUID() };
+    const input = { code, idempotencyKey: key.current.key };
+    const made = await send(
+      'RedeemCodePayload',
+      (client) => client.mutation(RedeemCodeDocument, { input }).toPromise(),
+      (answer) => answer.redeemCode,
+    );
+    if (made === null) return;
+    setDone(made.redemption);
+    setCode('');
+    onRedeemed();
+  };
+  return (
+    <form className="redeem-form" noValidate onSubmit={(event) => void submit(event)}>
+      <TextField
+        label="Code"
+        placeholder="GIFT-…"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={64}
+        className="input mono"
+        value={code}
+        onChange={(event) => {
+          forget();
+          setDone(null);
+          setCode(groupedCode(event.target.value));
+        }}
+      />
+      <Button type="submit" kind="primary" busy={busy} disabled={code.trim() === ''}>
+        Redeem
+      </Button>
+      <div className="redeem-said" role="status">
+        {done && (
+          <>
+            <Money micro={done.amountMicroUsd} as="balance" /> of credit added. It ends{' '}
+            <Time at={done.creditExpiresAt} />.
+          </>
+        )}
+      </div>
+      <FormFault fault={fault} />
+    </form>
+  );
+}
+
+function Redemptions({ rows }: { rows: readonly RedemptionRowFragment[] | undefined }) {
+  return (
+    <Table name="List of redeemed codes" busy={rows === undefined}>
+      <thead>
+        <tr>
+          <th scope="col">Redeemed</th>
+          <th scope="col">From</th>
+          <th scope="col" className="n">
+            Credit
+          </th>
+          <th scope="col">Ends</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows === undefined ? (
+          <BoneRows rows={2} columns={4} />
+        ) : (
+          rows.map((row) => (
+            <tr key={row.id}>
+              <td className="soft">
+                <Time at={row.createdAt} />
+              </td>
+              <td>{row.batch ?? 'a gift'}</td>
+              <td className="n">
+                <Money micro={row.amountMicroUsd} />
+              </td>
+              <td className="soft">
+                <Time at={row.creditExpiresAt} />
+              </td>
+            </tr>
+          ))
+        )}
+      </tbody>
+    </Table>
+  );
+}
+
+export function RedeemCard({ onChanged }: { onChanged: () => void }) {
+  const client = useClient();
+  const [{ data }, again] = useQuery({
+    query: RedemptionsDocument,
+    variables: { first: PAGE },
+    requestPolicy: 'cache-and-network',
+  });
+  const { rows, ...older } = useOlder(data?.credits?.redemptions, async (after) => {
+    const { data: page, error } = await client.query(RedemptionsDocument, { first: 100, after }).toPromise();
+    return { page: page?.credits?.redemptions, error };
+  });
+  const onRedeemed = () => {
+    again({ requestPolicy: 'network-only' });
+    onChanged();
+  };
+  return (
+    <Card title="Redeem a code" note="A gift of another organisation, or a code of ours." flush>
+      <RedeemForm onRedeemed={onRedeemed} />
+      {rows !== undefined && rows.length > 0 && <Redemptions rows={rows} />}
+      <OlderFoot shown={rows?.length ?? 0} what="codes" {...older} />
+    </Card>
+  );
+}

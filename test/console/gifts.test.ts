@@ -1,0 +1,67 @@
+// Check-ins, codes and gifts in a real browser.
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { openPage, signedIn } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let stack: Stack;
+let browser: Browser;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+
+/** The amount that a page shows as "$1,284.37", in cents. */
+async function centsAt(page: Page, label: string): Promise<number> {
+  const text = await page.getByRole('region', { name: label }).locator('.balance-value').innerText();
+  return Number(text.replaceAll(/[$,.]/g, ''));
+}
+
+test('a check-in and a gift move the balance, a code that does not exist is refused, a cancelled gift comes back', async () => {
+  await withClient(stack.database_url, async (client) => {
+    await client.query(
+      `insert into settings (name, value, updated_at) values ('checkin', '{"enabled":true,"needs_topup":false}', now())`,
+    );
+    // Paid credit that is old enough to be given away.
+    await client.query(
+      `select ledger.credit($1, $2, 50000000, false, 'infinity', 2::smallint, 'topup', 'tup_old', now())`,
+      [stack.full.live_book_id, `lot_${'0'.repeat(26)}`],
+    );
+    await client.query(
+      `update ledger.lot set created_at = created_at - interval '9 days' where lot_id = $1`,
+      [`lot_${'0'.repeat(26)}`],
+    );
+  });
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/credits?view=gifts`);
+  await page.getByRole('button', { name: 'Check in' }).click();
+  await page.getByText('Checked in today.').waitFor();
+  const before = await centsAt(page, 'Available credit');
+  await page.getByRole('button', { name: 'Make a gift' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Note').fill('hackathon');
+  await dialog.getByRole('button', { name: 'Make the gift' }).click();
+  await page.getByRole('dialog', { name: 'Copy the code now' }).waitFor();
+  const code = await dialog.locator('.secret code').innerText();
+  await dialog.getByRole('button', { name: 'Copy the code' }).click();
+  await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(code);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await expect.poll(() => centsAt(page, 'Available credit')).toBe(before - 1_000);
+  await page.getByRole('textbox', { name: 'Code' }).fill(code.toLowerCase());
+  await page.getByRole('button', { name: 'Redeem' }).click();
+  await page.getByText('An organization cannot redeem its own gift.').waitFor();
+  await page.getByRole('textbox', { name: 'Code' }).fill('cr00000000000000ol');
+  await page.getByRole('button', { name: 'Redeem' }).click();
+  await page.getByText('There is no such code.').waitFor();
+  await page.getByRole('button', { name: /Cancel the gift/ }).click();
+  await page.getByText('given back').waitFor();
+  await expect.poll(() => centsAt(page, 'Available credit')).toBe(before);
+  expect(faults).toEqual([]);
+  await context.close();
+});
