@@ -16,7 +16,7 @@ help:
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
-	@echo 'make agents   coding agents, unchanged, before a gateway and every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
+	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
 	@echo 'make catalog  write the committed catalog anew from its sources'
 	@echo 'make schema   write core/db/schema.sql anew from the migrations'

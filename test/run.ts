@@ -53,6 +53,8 @@ async function prepareTools(): Promise<string[]> {
   await prepare('python', async () => {
     env['SVC_PYTHON_BIN'] = await ensurePythonClients(sayTool);
     env['SVC_PYTHON_LANGCHAIN_BIN'] = await ensurePythonClients(sayTool, 'langchain');
+    env['SVC_PYTHON_FRAMEWORKS_BIN'] = await ensurePythonClients(sayTool, 'frameworks');
+    env['SVC_PYTHON_INSTRUCTOR_BIN'] = await ensurePythonClients(sayTool, 'instructor');
     env['SVC_PYTHON_GENERATOR_BIN'] = await ensurePythonClients(sayTool, 'generator');
   });
   // Not what only builds another: that is found when the other is built.

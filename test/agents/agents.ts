@@ -3,7 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toolsDirectory } from '@svc/cli/tools/python.ts';
+import {
+  ensurePythonClients,
+  installNewest,
+  type PythonSet,
+  pinnedVersion,
+  toolsDirectory,
+} from '@svc/cli/tools/python.ts';
 
 /** What an agent is told of the gateway, and the folders that are its own. */
 export interface Place {
@@ -25,10 +31,13 @@ interface Start {
 
 export interface Agent {
   readonly name: string;
-  readonly package: string;
+  /** An npm package, or a set of Python packages whose interpreter starts it. */
+  readonly package: string | { readonly python: PythonSet };
   /** The version that was last tried; `NEWEST=1` takes the newest. */
   readonly version: string;
   readonly bin: string;
+  /** What it is asked instead of the loop's prompt, where it has no shell. */
+  readonly prompt?: string;
   start(at: Place, prompt: string): Start;
 }
 
@@ -52,6 +61,15 @@ const opencodeConfig = ({ base_url, key, model }: Place) =>
       },
     },
   });
+
+/** Without questions, without Git, and without looking for news; the format of answers that any model can keep. */
+const AIDER_FLAGS = [
+  ...['--yes-always', '--no-git', '--no-check-update', '--analytics-disable', '--no-show-model-warnings'],
+  ...['--edit-format', 'whole'],
+];
+
+/** What a model answers an agent that reads files out of its text. */
+const FILES = ['one', 'two', 'three'].map((word) => `${word}.txt\\n\`\`\`\\n${word}\\n\`\`\`\\n`).join('');
 
 export const agents: readonly Agent[] = [
   {
@@ -97,6 +115,19 @@ export const agents: readonly Agent[] = [
       };
     },
   },
+  {
+    ...{
+      name: 'aider',
+      package: { python: 'aider' },
+      version: pinnedVersion('aider', 'aider-chat'),
+      bin: 'aider',
+    },
+    prompt: `sim: text=${FILES}; Write the three files.`,
+    start: ({ base_url, key, model }, prompt) => ({
+      args: ['-m', 'aider', '--model', `openai/${model}`, '--message', prompt, ...AIDER_FLAGS],
+      env: { OPENAI_API_KEY: key, OPENAI_API_BASE: `${base_url}/v1` },
+    }),
+  },
 ];
 
 async function ended(command: string, args: readonly string[], cwd: string): Promise<void> {
@@ -107,6 +138,10 @@ async function ended(command: string, args: readonly string[], cwd: string): Pro
 
 /** Path of the program of `agent`, installed once for each version in the folder of tools. */
 export async function installed(agent: Agent, version: string): Promise<string> {
+  if (typeof agent.package !== 'string') {
+    const say = (text: string) => void process.stdout.write(`${text}\n`);
+    return (version === 'latest' ? installNewest : ensurePythonClients)(say, agent.package.python);
+  }
   const folder = join(toolsDirectory(), 'agents', `${agent.bin}-${version}`);
   const bin = join(folder, 'node_modules/.bin', agent.bin);
   if (version !== 'latest' && existsSync(bin)) return bin;

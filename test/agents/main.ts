@@ -1,12 +1,23 @@
-// `make agents`: coding agents, unchanged, against a gateway before a simulator of every family. Each makes three calls of
-// its shell, two of them at once, thinks before each, and is then interrupted in the middle of an answer. `NEWEST=1` takes
-// the newest version of each; `ONLY=codex` one of them, `FAMILY=gemini` one family. What they need is more than a gigabyte,
-// so they are no part of `make test`.
+// `make agents`: coding agents and frameworks, unchanged, against a gateway before a simulator of every family. Each makes
+// three calls of its shell, two of them at once, thinks before each, and is then interrupted in the middle of an answer.
+// `NEWEST=1` takes the newest version of each; `ONLY=codex` one of them, `FAMILY=gemini` one family. The agents need more
+// than a gigabyte, so they are no part of `make test`; most of the frameworks are (test/clients/python-loops.test.ts).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { ensurePythonClients, installNewest } from '@svc/cli/tools/python.ts';
 import { migrate } from '@svc/core/db/index.ts';
+import {
+  callsOf,
+  expectedCalls,
+  expectedOf,
+  type LoopClient,
+  type LoopPlace,
+  loopClients,
+  runLoops,
+  stillMade,
+} from '../clients/loops.ts';
 import { type Sim, startBedrockSim, startProviderSim } from '../sim/providers/index.ts';
 import { withClient } from '../support/books.ts';
 import { startGatewayProcess } from '../support/gateway.ts';
@@ -65,7 +76,7 @@ async function badCalls({ database_url }: World, model: string, began: Date): Pr
 
 async function loop(world: World, agent: Agent, bin: string, at: Place): Promise<void> {
   const began = new Date();
-  const started = await run(agent, bin, at, PROMPT);
+  const started = await run(agent, bin, at, agent.prompt ?? PROMPT);
   const code = await within(RUN_MS, 'the loop', started.ended).catch((error: unknown) => {
     started.interrupt();
     throw new Error(`${String(error)}\n${started.output()}`);
@@ -79,9 +90,9 @@ async function loop(world: World, agent: Agent, bin: string, at: Place): Promise
   if (bad.length > 0) throw new Error(`calls were refused: ${bad.join(', ')}`);
 }
 
-async function eventually(what: string, ms: number, holds: () => boolean): Promise<void> {
+async function eventually(what: string, ms: number, holds: () => boolean | Promise<boolean>): Promise<void> {
   const until = Date.now() + ms;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > until) throw new Error(`${what}: not within ${ms} ms`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
@@ -130,6 +141,51 @@ async function tryAll(world: World): Promise<boolean> {
   return good;
 }
 
+/** Runs one framework over all its dialects; it has an organization of its own. */
+async function tryLoops(world: World, client: LoopClient): Promise<void> {
+  const say = (text: string) => void process.stdout.write(`${text}\n`);
+  const python = await (options.newest ? installNewest : ensurePythonClients)(say, client.set);
+  const { base_url, database_url, sims } = world;
+  const slug = client.script.replace('.py', '').replaceAll('_', '-');
+  const org = await provision({ database_url, slug, live_micro_usd: 1_000_000_000 });
+  const wanted = families.filter((name) => name.includes(options.family));
+  const place: LoopPlace = {
+    ...{ base_url, database_url, sims, families: wanted },
+    ...{ key: org.live_key, org_id: org.org_id },
+  };
+  const said = await within(RUN_MS, 'the loops', runLoops(client, python, place));
+  if (!isDeepStrictEqual(said, expectedOf(client, wanted))) {
+    throw new Error(`it saw ${JSON.stringify(said)}`);
+  }
+  await eventually('the provider is left', LEAVE_MS, () => stillMade(client, place) === 0);
+  const calls = expectedCalls(client, wanted);
+  await eventually('each call is in its row', LEAVE_MS, async () =>
+    isDeepStrictEqual(await callsOf(place), calls),
+  );
+}
+
+async function tryAllLoops(world: World): Promise<boolean> {
+  let good = true;
+  for (const client of loopClients.filter(({ script }) => script.includes(options.only))) {
+    const row = [
+      client.name,
+      options.newest ? 'latest' : client.version,
+      Object.keys(client.ways).join(', '),
+    ];
+    const began = Date.now();
+    try {
+      await tryLoops(world, client);
+      row.push(`${((Date.now() - began) / 1_000).toFixed(0)} s`);
+    } catch (error) {
+      good = false;
+      row.push('FAILED');
+      process.stdout.write(`${String(error)}\n`);
+    }
+    process.stdout.write(`${row.join(' | ')}\n`);
+  }
+  return good;
+}
+
 const dir = mkdtempSync(join(tmpdir(), 'svc-agents-'));
 const server = await startTestPostgres({ dir, settings: { fsync: 'off' } });
 const [sim, bedrock] = await Promise.all([startProviderSim(), startBedrockSim(KEYS.bedrock)]);
@@ -141,7 +197,8 @@ try {
     ...{ database_url, providers: providersYaml(sim, bedrock), env: KEYS.env },
   });
   const world = { dir, database_url, base_url: gateway.base_url, key: org.live_key, sims: [sim, bedrock] };
-  if (!(await tryAll(world))) process.exitCode = 1;
+  const good = [await tryAll(world), await tryAllLoops(world)];
+  if (good.includes(false)) process.exitCode = 1;
   await gateway.stop();
 } finally {
   await Promise.all([sim.close(), bedrock.close(), server.stop()]);

@@ -9,7 +9,8 @@ export function runPython(
 ): Promise<Record<string, unknown>> {
   const file = new URL(`./python/${script}`, import.meta.url).pathname;
   const child = spawn(python, [file, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', NO_PROXY: '127.0.0.1' },
+    // No compiled copy of a module beside it in the source tree.
+    env: { PATH: process.env['PATH'] ?? '', NO_PROXY: '127.0.0.1', PYTHONDONTWRITEBYTECODE: '1' },
   });
   let output = '';
   let errors = '';

@@ -46,7 +46,7 @@ export const numberKnobs = {
   refusal: 0,
 } as const satisfies Record<string, number | null>;
 
-/** `mark` names the call in the record; `text` is said instead of lorem; `finish`, `code`, `model` are said as given. */
+/** `mark` names the call in the record; `text` is said, its `\n` as line feeds; `finish`, `code`, `model` are said as given. */
 export const textKnobs = ['mark', 'text', 'finish', 'code', 'model'] as const;
 
 export type NumberKnob = keyof typeof numberKnobs;
@@ -79,7 +79,7 @@ export function readKnobs(text: string, header: string | undefined): { knobs: Kn
   const knobs: Knobs = { ...defaults, mark };
   for (const [, name = '', value = ''] of words.matchAll(WORD)) {
     if ((textKnobs as readonly string[]).includes(name)) {
-      knobs[name as (typeof textKnobs)[number]] = value;
+      knobs[name as (typeof textKnobs)[number]] = name === 'text' ? value.replaceAll('\\n', '\n') : value;
     } else if (Object.hasOwn(numberKnobs, name)) {
       if (!/^\d+$/.test(value)) throw new KnobFault(`knob ${name} takes a whole number, not '${value}'`);
       (knobs as Record<NumberKnob, number | null>)[name as NumberKnob] = Number(value);
