@@ -73,6 +73,23 @@ test.each([
   },
 );
 
+test('what a key sends behind a refusal counts against its requests like a body', async () => {
+  const org = await world().org(1_000, [{ name: 'limited', environment: 'test', rpm: 100 }]);
+  const by = `authorization: Bearer ${org.keys[0]?.secret}`;
+  const start = ['POST /v1/chat/completions HTTP/1.1', 'host: a', by, 'content-type: application/json'];
+  const pieces = Array.from({ length: 33 }, () => Buffer.alloc(1_048_576, 0x20));
+  const large = head([...start, `content-length: ${33 * 1_048_576}`]);
+  const next = head([...start, `content-length: ${Buffer.byteLength(body)}`, 'connection: close']) + body;
+  const text = await exchange([large, ...pieces, next]);
+  const left = [...text.matchAll(/^x-ratelimit-remaining-requests: (\d+)/gim)].map(([, count]) =>
+    Number(count),
+  );
+  expect(text).toMatch(/HTTP\/1\.1 413 [\s\S]*HTTP\/1\.1 200 /);
+  // 33 for 33 MiB and one for the call behind it; those that came back meanwhile are fewer than ten.
+  expect(left.at(-1)).toBeGreaterThanOrEqual(66);
+  expect(left.at(-1)).toBeLessThan(76);
+});
+
 test.each(['QUERY', 'FOO', 'PURGE', 'TRACE'])(
   'the method %s is not allowed, and Allow says what is',
   async (method) => {

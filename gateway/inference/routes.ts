@@ -239,7 +239,8 @@ class InferenceRequest {
       };
       refuseRequest(this.deps.calls, early, refusal, new ResponseSink(response));
     }
-    dropRest(this.request);
+    // What came for nothing counts against the key like what was read.
+    dropRest(this.request, (bytes) => this.place?.weigh(bytes));
   }
 
   /**
