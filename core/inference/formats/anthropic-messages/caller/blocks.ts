@@ -2,17 +2,9 @@
 
 import { isObject } from '../../../../kernel/index.ts';
 import { type ForeignState, wrapState } from '../../../canonical/reasoning.ts';
-import type { Citation, Part, ReasoningPart, ToolCallPart, Warning } from '../../../canonical/types.ts';
+import type { Citation, ReasoningPart, ToolCallPart } from '../../../canonical/types.ts';
 import { writeCitation } from '../words/citations.ts';
 import { FORMAT } from '../words/reasoning.ts';
-
-/** The warning for a part that this dialect has no block for. */
-export function droppedPart(part: Part): Warning {
-  return {
-    code: 'content_dropped',
-    message: `A part of type '${part.type}' cannot be shown in this dialect.`,
-  };
-}
 
 /** JSON text of `citations`: an array, or null when there are none. */
 export function citationsText(citations: readonly Citation[] | undefined): string {

@@ -1,19 +1,11 @@
 // Writes a whole answer as one message.
 
+import { droppedPart } from '../../../caller/dropped.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
 import { writeStop } from '../words/stop.ts';
 import { writeUsage } from '../words/usage.ts';
-import {
-  callSignature,
-  citationsText,
-  droppedPart,
-  inputOf,
-  sealedData,
-  signatureOf,
-  toolUse,
-  withId,
-} from './blocks.ts';
+import { callSignature, citationsText, inputOf, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
 
 function thinking(text: string, signature: string): string {
   return `{"type":"thinking","thinking":${JSON.stringify(text)},"signature":${JSON.stringify(signature)}}`;

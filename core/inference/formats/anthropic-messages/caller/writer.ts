@@ -1,6 +1,7 @@
 // Writes canonical events as the dialect's event stream (docs/streams.md#messages): a state machine that cannot leave
 // the grammar. Every event is a template around one JSON.stringify; the finish is held back until usage is final.
 
+import { droppedPart } from '../../../caller/dropped.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
 import type {
@@ -18,7 +19,7 @@ import type {
 import { writeCitation } from '../words/citations.ts';
 import { writeStop } from '../words/stop.ts';
 import { writeDeltaUsage, writeUsage } from '../words/usage.ts';
-import { callSignature, droppedPart, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
+import { callSignature, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
 import { messagesError } from './error.ts';
 import { appliedEdits, reportedStop } from './write.ts';
 

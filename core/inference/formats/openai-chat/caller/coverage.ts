@@ -6,9 +6,9 @@ export const COVERAGE: OfAnswer<InAnswer> = {
   refusal: { text: 'shown' },
   image: { src: 'shown', detail: 'hidden' },
   audio: { src: 'shown', format: 'hidden', transcript: 'shown' },
-  video: { src: 'hidden' },
-  document: { src: 'hidden', name: 'hidden', title: 'hidden', context: 'hidden', citations: 'hidden' },
-  search_result: { source: 'hidden', title: 'hidden', content: 'hidden', citations: 'hidden' },
+  video: { src: 'lost' },
+  document: { src: 'lost', name: 'hidden', title: 'hidden', context: 'hidden', citations: 'hidden' },
+  search_result: { source: 'hidden', title: 'hidden', content: 'lost', citations: 'hidden' },
   reasoning: {
     text: 'shown',
     kind: 'shown',
@@ -26,7 +26,7 @@ export const COVERAGE: OfAnswer<InAnswer> = {
     format: 'shown',
   },
   tool_result: { tool_call_id: 'hidden', name: 'hidden', content: 'hidden', is_error: 'hidden' },
-  server_tool: { family: 'hidden', name: 'hidden', payload: 'hidden' },
+  server_tool: { family: 'hidden', name: 'hidden', payload: 'lost' },
   on_start: { upstream_model: 'hidden', upstream_id: 'hidden', usage: 'hidden', service_tier: 'shown' },
   on_part_start: { content: 'shown' },
   on_part_delta: {

@@ -1,5 +1,6 @@
 // Writes a canonical answer as the JSON text of a chat completion.
 
+import { droppedPart, isSearchStep } from '../../../caller/dropped.ts';
 import { svcText } from '../../../caller/svc.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
 import type {
@@ -37,6 +38,8 @@ interface Gathered {
   audio: string;
   logprobs: string[];
   lost_citation: boolean;
+  /** Warnings for parts without a place here, by their type. */
+  dropped: Map<Part['type'], Warning>;
 }
 
 /** The whole answer as JSON text; `end` has the cost, and the stop reason when a limit cut the answer. */
@@ -86,6 +89,7 @@ function choiceText(candidate: Candidate, { meta, end, warnings, upstream_model 
     audio: '',
     logprobs: [],
     lost_citation: false,
+    dropped: new Map(),
   };
   for (const part of candidate.content) gather(all, part, meta, upstream_model);
   all.refusal ??= impliedRefusal(candidate.stop, false)?.text ?? null;
@@ -95,6 +99,7 @@ function choiceText(candidate: Candidate, { meta, end, warnings, upstream_model 
       message: 'Citations other than of web pages cannot be shown here.',
     });
   }
+  warnings.push(...all.dropped.values());
   let message = `"role":"assistant","content":${JSON.stringify(all.content)},"refusal":${JSON.stringify(all.refusal)}`;
   if (all.annotations.length > 0) message += `,"annotations":[${all.annotations.join(',')}]`;
   if (all.calls.length > 0) message += `,"tool_calls":[${all.calls.join(',')}]`;
@@ -167,6 +172,6 @@ function gather(all: Gathered, part: Part, meta: ReplyMeta, upstream_model: stri
       all.audio = audioText(part);
       break;
     default:
-      break;
+      if (!isSearchStep(part)) all.dropped.set(part.type, droppedPart(part));
   }
 }

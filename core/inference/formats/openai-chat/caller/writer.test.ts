@@ -319,3 +319,30 @@ describe('the official client', () => {
     });
   }
 });
+
+describe('parts that chat has no place for', () => {
+  const tool = (name: string): Part => ({
+    type: 'server_tool',
+    family: 'anthropic_messages',
+    name,
+    payload: { type: name },
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: wire JSON is read as it comes
+  const codes = (svc: any): unknown => svc.warnings?.map(({ code }: { code: string }) => code) ?? [];
+  const warned = (content: Part[]) => {
+    const events = unfoldAnswer(answerOf(content));
+    const last = [...stream(events).matchAll(/^data: (\{.*)$/gm)].at(-1)?.[1] ?? '{}';
+    return { whole: codes(whole(answerOf(content)).svc), streamed: codes(JSON.parse(last).svc) };
+  };
+  const text: Part = { type: 'text', text: 'A' };
+
+  it('are left out with one warning for each kind', () => {
+    const content = [tool('code_execution'), tool('code_execution_tool_result'), text];
+    expect(warned(content)).toEqual({ whole: ['content_dropped'], streamed: ['content_dropped'] });
+  });
+
+  it('are nothing to warn of where they are steps of a search, whose pages are citations', () => {
+    const content = [tool('web_search'), tool('web_search_tool_result'), text];
+    expect(warned(content)).toEqual({ whole: [], streamed: [] });
+  });
+});

@@ -2,6 +2,7 @@
 // illegal order: a role chunk opens each choice, finish chunks are held back until the end, and `svc` is on the last
 // chunk.
 
+import { droppedPart, isSearchStep } from '../../../caller/dropped.ts';
 import { chatError } from '../../../caller/error.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
@@ -72,6 +73,8 @@ export class ChatWriter implements StreamWriter {
   #upstream_model: string;
   #tier: string | null = null;
   #lost_citation = false;
+  /** Warnings for parts without a place here, by their type. */
+  readonly #dropped = new Map<Part['type'], Warning>();
 
   constructor(meta: ReplyMeta) {
     this.#meta = meta;
@@ -121,6 +124,7 @@ export class ChatWriter implements StreamWriter {
         message: 'Citations other than of web pages cannot be shown here.',
       });
     }
+    warnings.push(...this.#dropped.values());
     const finishes: string[] = [];
     for (const choice of this.#choices.values()) {
       const stop = end.stop ?? choice.stop;
@@ -182,6 +186,7 @@ export class ChatWriter implements StreamWriter {
         return empty ? opening : opening + this.#chunk(choice, `"audio":${audioText(content)}`);
       }
       default:
+        if (!isSearchStep(content)) this.#dropped.set(content.type, droppedPart(content));
         return opening;
     }
   }

@@ -1,5 +1,6 @@
 // Writes a canonical answer as the JSON text of a response.
 
+import { droppedPart } from '../../../caller/dropped.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
 import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Warning } from '../../../canonical/types.ts';
@@ -18,7 +19,7 @@ import {
   textPart,
 } from './items.ts';
 import { completedAt, fixedText, responseStateOf, responseText, svcOf, usageText } from './response.ts';
-import { CITATION_DROPPED, droppedPart } from './warnings.ts';
+import { CITATION_DROPPED } from './warnings.ts';
 
 type Message = { id: string; phase: string; parts: string[] };
 

@@ -1,6 +1,7 @@
 // Writes canonical events as a responses stream (docs/streams.md#responses). It is a state machine that cannot write
 // them in an illegal order: every item and part that was added is done before the next is added, and the last event
 // closes what is open.
+import { droppedPart } from '../../../caller/dropped.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
@@ -38,7 +39,7 @@ import {
   usageText,
 } from './response.ts';
 import { TextStream } from './text-stream.ts';
-import { CITATION_DROPPED, droppedPart } from './warnings.ts';
+import { CITATION_DROPPED } from './warnings.ts';
 
 type PartDelta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 const KEEP_ALIVE = ': svc keep-alive\n\n';
