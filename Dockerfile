@@ -42,6 +42,7 @@ COPY cli cli/
 # The pages of error codes are made from it.
 COPY docs/errors.md docs/
 COPY --from=console /svc/console/dist console/dist/
+COPY --from=console /svc/console/dist-staff console/dist-staff/
 ENV NODE_ENV=production
 # Everything above belongs to root and is only read.
 USER 10001:10001

@@ -1,4 +1,4 @@
-// The staff listener: its own sign-in and its own schema, and nothing that customers can reach.
+// The staff listener: its own sign-in, schema and console, and nothing that customers can reach.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import { staffListenerOperations } from '@svc/core/operations/index.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
@@ -14,9 +14,16 @@ import {
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
+import { bindPages, type Pages } from './pages.ts';
+
+interface StaffListener {
+  readonly introspection: boolean;
+  /** Null when no console of staff was built. */
+  readonly pages: Pages | null;
+}
 
 /** The Fastify instance of the listener, not yet listening. Its schema can be introspected only in development. */
-export function createStaffApp(parts: HttpParts, options: { introspection: boolean }): FastifyInstance {
+export function createStaffApp(parts: HttpParts, { introspection, pages }: StaffListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   // The customers' console is foreign to this listener: its origin and its cookies are not accepted.
   const { sign_in } = parts.services;
@@ -26,9 +33,10 @@ export function createStaffApp(parts: HttpParts, options: { introspection: boole
   bindYoga(app, {
     schema: staffSchema,
     log: parts.log,
-    persisted: null,
+    persisted: pages?.persisted ?? null,
+    // Staff also ask with a bearer token, outside of any console.
     persisted_only: false,
-    introspection: options.introspection,
+    introspection,
     async open(request, reply) {
       const caller = await staffCallerOf(bound, request);
       await takeTurn(bound, request, reply, caller);
@@ -43,6 +51,9 @@ export function createStaffApp(parts: HttpParts, options: { introspection: boole
       };
     },
   });
-  app.register(async (scope) => bindHealth(scope, parts));
+  app.register(async (scope) => {
+    bindHealth(scope, parts);
+    if (pages !== null) bindPages(scope, pages, parts.base_url);
+  });
   return app;
 }

@@ -17,8 +17,9 @@ interface Admin {
   stop(): Promise<void>;
 }
 
-/** Where `console/build.ts` puts the console. */
+/** Where `console/build.ts` puts the two consoles. */
 const CONSOLE = fileURLToPath(new URL('../console/dist', import.meta.url));
+const STAFF_CONSOLE = fileURLToPath(new URL('../console/dist-staff', import.meta.url));
 
 /**
  * Starts both listeners on `config.host`.
@@ -49,7 +50,7 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   ]);
   const persisted_only = config.graphql_persisted_only;
   const tenant = createTenantApp(parts, { feed, streams, pages, persisted_only });
-  const staff = createStaffApp(parts, { introspection: config.dev });
+  const staff = createStaffApp(parts, { introspection: config.dev, pages: readPages(STAFF_CONSOLE) });
   // Streams end first: closing a listener waits for its open responses.
   opening.defer(async () => {
     draining = true;

@@ -1,6 +1,7 @@
-// Builds the console into dist/: documents, pages, and operations.json, the list of documents that the admin
-// server lets sessions run. `--documents` stops after the first step, which is what a check of the types needs.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Builds the console of customers into dist/ and that of staff into dist-staff/: documents, pages, and operations.json,
+// the list of documents that a listener knows. Two folders, because each listener serves all of its own and nothing else.
+// `--documents` stops after the first step, which is what a check of the types needs.
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -21,14 +22,25 @@ function compress(dir: string): void {
   }
 }
 
-await generateDocuments();
-if (!process.argv.includes('--documents')) {
-  await build({ root: here('./'), logLevel: process.argv.includes('--quiet') ? 'warn' : 'info' });
-  compress(here('./dist/assets'));
-  const hashed = JSON.parse(readFileSync(here('./src/api/gen/persisted-documents.json'), 'utf8'));
+/** Writes the list of documents that codegen left in `gen` into the built `dist`. */
+function listOperations(gen: string, dist: string): void {
+  const hashed = JSON.parse(readFileSync(here(`${gen}/persisted-documents.json`), 'utf8'));
   const operations = Object.entries(hashed).map(([hash, text]) => [hash.replace('sha256:', ''), text]);
   writeFileSync(
-    here('./dist/operations.json'),
+    here(`${dist}/operations.json`),
     `${JSON.stringify(Object.fromEntries(operations), null, 1)}\n`,
   );
+}
+
+await generateDocuments();
+if (!process.argv.includes('--documents')) {
+  const logLevel = process.argv.includes('--quiet') ? 'warn' : 'info';
+  await build({ root: here('./'), mode: 'staff', logLevel });
+  renameSync(here('./dist-staff/staff.html'), here('./dist-staff/index.html'));
+  compress(here('./dist-staff/assets'));
+  listOperations('./src/api/gen/staff', './dist-staff');
+  await build({ root: here('./'), logLevel });
+  compress(here('./dist/assets'));
+  // The last file that is written: what is older than its sources is built anew.
+  listOperations('./src/api/gen', './dist');
 }

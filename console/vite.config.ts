@@ -1,5 +1,6 @@
-// The console is one page, split per route. `node console/build.ts` generates the documents and builds;
-// `npx vite console` serves it for development over the admin server named by CONSOLE_ADMIN.
+// Two consoles of one workspace, each one page that is split per route: index.html for customers, and with the mode
+// `staff` staff.html for staff. `node console/build.ts` generates the documents and builds both; `npx vite console` serves
+// the first for development over the admin server named by CONSOLE_ADMIN.
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
@@ -17,17 +18,21 @@ const base = {
   test: /console\/src\/(?:api|app|ui)\/(?!.*(?:main|palette|overlays|shortcut-table|dialog|chart|snippet|field))/,
 };
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   plugins: [react()],
   build: {
+    outDir: mode === 'staff' ? 'dist-staff' : 'dist',
     // A file that is inlined as data: would need an exception of the content security policy.
     assetsInlineLimit: 0,
     // One style sheet: those of all pages together are small, and a page whose own did not load would be in pieces.
     cssCodeSplit: false,
     reportCompressedSize: true,
     target: 'es2024',
-    rolldownOptions: { output: { codeSplitting: { groups: [base] } } },
+    rolldownOptions: {
+      input: mode === 'staff' ? 'staff.html' : 'index.html',
+      output: { codeSplitting: { groups: [base] } },
+    },
   },
   server: { port: 5173, strictPort: false, proxy },
   preview: { proxy },
-});
+}));

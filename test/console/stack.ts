@@ -31,7 +31,10 @@ export interface Person {
 export interface Stack {
   readonly console_url: string;
   readonly gateway_url: string;
+  readonly staff_url: string;
   readonly database_url: string;
+  /** Where the programs keep their keys. */
+  readonly data_dir: string;
   readonly rails: RailSim;
   readonly rail_a: RailASim;
   /** An organisation with 30 days of calls. */
@@ -59,13 +62,15 @@ function newest(dir: string): number {
 
 function isFresh(): boolean {
   const built = join(CONSOLE, 'dist/operations.json');
-  const schema = fileURLToPath(new URL('../../graphql/tenant/schema.graphql', import.meta.url));
-  const sources = ['index.html', 'build.ts', 'codegen.ts', 'vite.config.ts'].map((name) =>
+  const schemas = ['tenant', 'staff'].map((name) =>
+    fileURLToPath(new URL(`../../graphql/${name}/schema.graphql`, import.meta.url)),
+  );
+  const sources = ['index.html', 'staff.html', 'build.ts', 'codegen.ts', 'vite.config.ts'].map((name) =>
     join(CONSOLE, name),
   );
   const changed = Math.max(
     newest(join(CONSOLE, 'src')),
-    ...[schema, ...sources].map((path) => statSync(path).mtimeMs),
+    ...[...schemas, ...sources].map((path) => statSync(path).mtimeMs),
   );
   return existsSync(built) && statSync(built).mtimeMs > changed;
 }
@@ -208,8 +213,9 @@ export async function startStack(): Promise<Stack> {
   const admin = await startGatewayProcess({ ...shared, name: 'admin', port: admin_port, env, entry: ADMIN });
   atFileEnd(() => admin.kill());
   return {
-    ...{ database_url, rails, rail_a, full, ...persons },
+    ...{ database_url, data_dir, rails, rail_a, full, ...persons },
     console_url: admin.base_url,
+    staff_url: `http://127.0.0.1:${staff_port}`,
     gateway_url: gateway.base_url,
     full_slug: 'meridian',
     empty_slug: 'newcomer',

@@ -116,7 +116,7 @@ export async function startWorld(
     persisted_only: options.persisted_only ?? false,
     ...(options.timeout_ms === undefined ? {} : { timeout_ms: options.timeout_ms }),
   });
-  const staff = createStaffApp(parts, { introspection: true });
+  const staff = createStaffApp(parts, { introspection: true, pages: null });
   for (const app of [gateway, tenant, staff]) await app.ready();
   atFileEnd(async () => {
     streams.close();

@@ -1,4 +1,4 @@
-// The GraphQL client of one organisation: documents go by hash, answers into a document cache.
+// The GraphQL client: documents go by hash, answers into a document cache.
 import {
   type AnyVariables,
   Client,
@@ -83,8 +83,11 @@ function keepsLast() {
   });
 }
 
-/** A client whose requests all act for `org_id`; another organisation is another client with an empty cache. */
-export function createClient(org_id: string): Client {
+/**
+ * A client whose requests all act for `org_id`, where they act for one; another organisation is another client with an
+ * empty cache.
+ */
+export function createClient(org_id: string | null): Client {
   return new Client({
     url: ADDRESS,
     preferGetMethod: false,

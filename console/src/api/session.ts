@@ -29,6 +29,20 @@ export type SessionState =
   /** `ended`: the server has stopped taking the session while a page was open. */
   | { readonly kind: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
+/** Where sessions of this console are kept, and what the server's word on one means. */
+interface Realm {
+  /** Prefix of the routes of sign-in. */
+  readonly auth: string;
+  read(answer: unknown): Session;
+}
+
+let realm: Realm = { auth: '/v1/auth', read: (answer) => readSession(answer as SessionAnswer) };
+
+/** Makes this page one of another console; before anything else asks for the session. */
+export function enterRealm(next: Realm): void {
+  realm = next;
+}
+
 let state: SessionState = { kind: 'unknown' };
 const listeners = new Set<() => void>();
 
@@ -55,9 +69,9 @@ function csrfHeader(): Record<string, string> {
   return state.kind === 'signed_in' ? { 'x-svc-csrf': state.session.csrf_token } : {};
 }
 
-/** Headers of a GraphQL request for `org_id`: two tabs may show two organisations. */
-export function graphqlHeaders(org_id: string): Record<string, string> {
-  return { 'x-svc-org': org_id, ...csrfHeader() };
+/** Headers of a GraphQL request for `org_id`, where it is for one: two tabs may show two organisations. */
+export function graphqlHeaders(org_id: string | null): Record<string, string> {
+  return { ...(org_id === null ? {} : { 'x-svc-org': org_id }), ...csrfHeader() };
 }
 
 export type Result<T> = { ok: true; value: T } | { ok: false; fault: Fault };
@@ -73,7 +87,7 @@ let renewing: Promise<void> | null = null;
 async function tokenAfter(sent: string): Promise<string | null> {
   const token = () => (state.kind === 'signed_in' ? state.session.csrf_token : null);
   if (token() === sent) {
-    renewing ??= call<SessionAnswer>('GET', '/v1/auth/session')
+    renewing ??= call<unknown>('GET', `${realm.auth}/session`)
       .then((answer) => {
         if (answer.ok) take(answer.value);
         else if (outside.has(answer.fault.code)) sessionEnded();
@@ -122,18 +136,22 @@ export interface SessionAnswer {
   readonly csrf_token: string;
 }
 
+function readSession({ user, orgs, org, csrf_token }: SessionAnswer): Session {
+  return { user, orgs, org_id: org?.id ?? null, csrf_token };
+}
+
 /** Takes over what the server says of the session, with the token that it has from now on. */
-export function take(answer: SessionAnswer): void {
-  const { user, orgs, org, csrf_token } = answer;
-  persons.set(csrf_token, user.id);
-  set({ kind: 'signed_in', session: { user, orgs, org_id: org?.id ?? null, csrf_token }, ended: false });
+export function take(answer: unknown): void {
+  const session = realm.read(answer);
+  persons.set(session.csrf_token, session.user.id);
+  set({ kind: 'signed_in', session, ended: false });
 }
 
 const outside = new Set(['authentication_required', 'session_expired', 'session_required']);
 
 /** Asks the server who is signed in; the store has the answer when it resolves. */
 export async function loadSession(): Promise<SessionState> {
-  const answer = await call<SessionAnswer>('GET', '/v1/auth/session');
+  const answer = await call<unknown>('GET', `${realm.auth}/session`);
   if (answer.ok) take(answer.value);
   else if (outside.has(answer.fault.code)) set({ kind: 'signed_out' });
   else set({ kind: 'unreachable', fault: answer.fault });
@@ -167,16 +185,16 @@ const lostCookie: Fault = {
 };
 
 export async function signIn(email: string, password: string): Promise<SignIn> {
-  return finish(await call('POST', '/v1/auth/login', { email, password, transport: 'cookie' }));
+  return finish(await call('POST', `${realm.auth}/login`, { email, password }));
 }
 
 export async function proveSecondFactor(mfa_token: string, code: string): Promise<SignIn> {
-  return finish(await call('POST', '/v1/auth/login/totp', { mfa_token, code }));
+  return finish(await call('POST', `${realm.auth}/login/totp`, { mfa_token, code }));
 }
 
 /** Ends the session. The page counts as signed out even when the server could not be reached. */
 export async function signOut(): Promise<void> {
-  await call('POST', '/v1/auth/logout');
+  await call('POST', `${realm.auth}/logout`);
   set({ kind: 'signed_out' });
 }
 

@@ -1,15 +1,16 @@
 // The frame of every page of an organisation: rail, top bar, and the page between them.
 import './shell.css';
-import { Menu, useMantineColorScheme } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
 import { base_url } from '../api/boot.ts';
 import { createClient } from '../api/client.ts';
-import { type Session, signOut, useSessionState } from '../api/session.ts';
+import { type Session, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
+import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
 import { nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound, Unreachable } from './outside.tsx';
@@ -20,12 +21,6 @@ const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
-
-const schemes = [
-  { value: 'auto', name: 'As the system', icon: 'device-desktop' },
-  { value: 'light', name: 'Light', icon: 'sun' },
-  { value: 'dark', name: 'Dark', icon: 'moon' },
-] as const;
 
 function OrgSwitch({ session }: { session: Session }) {
   const place = useOrg();
@@ -147,88 +142,18 @@ function EnvSwitch() {
 }
 
 function Account({ session }: { session: Session }) {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { slug, env } = useOrg();
   const navigate = useNavigate();
-  const leave = async () => {
-    await signOut();
-    await navigate({ to: '/sign-in' });
-  };
-  const name = session.user.name || session.user.email;
   return (
-    <Menu
-      withInitialFocusPlaceholder={false}
-      position="bottom-end"
-      width={220}
-      transitionProps={{ duration: 0 }}
-    >
-      <Menu.Target>
-        <button type="button" className="btn account" aria-label={`Account of ${name}`}>
-          {name.charAt(0).toUpperCase()}
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{session.user.email}</Menu.Label>
-        <Menu.Item
-          leftSection={<Icon name="user" size={15} />}
-          onClick={() => void navigate({ to: '/$org/$env/profile', params: { org: slug, env } })}
-        >
-          Your account
-        </Menu.Item>
-        <Menu.Divider />
-        {schemes.map((scheme) => (
-          <Menu.Item
-            key={scheme.value}
-            leftSection={<Icon name={scheme.icon} size={15} />}
-            rightSection={colorScheme === scheme.value ? <Icon name="check" size={14} /> : null}
-            onClick={() => setColorScheme(scheme.value)}
-          >
-            {scheme.name}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="logout" size={15} />} onClick={() => void leave()}>
-          Sign out
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function useOnline(): boolean {
-  const [online, setOnline] = useState(navigator.onLine);
-  useEffect(() => {
-    const update = () => setOnline(navigator.onLine);
-    addEventListener('online', update);
-    addEventListener('offline', update);
-    return () => {
-      removeEventListener('online', update);
-      removeEventListener('offline', update);
-    };
-  }, []);
-  return online;
-}
-
-/** After a change of page the focus goes to the new page's content, as a page load would do. */
-function useFocusOnArrival(): void {
-  const { pathname } = useLocation();
-  const first = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is the trigger
-  useEffect(() => {
-    if (first.current) first.current = false;
-    else document.getElementById('main')?.focus({ preventScroll: true });
-    scrollTo(0, 0);
-  }, [pathname]);
-}
-
-function OfflineNote() {
-  const online = useOnline();
-  if (online) return null;
-  return (
-    <div className="offline" role="status">
-      <Icon name="wifi-off" size={15} /> You are offline. What you see is not updated until you are back
-      online.
-    </div>
+    <AccountMenu user={session.user} onLeft={() => void navigate({ to: '/sign-in' })}>
+      <Menu.Item
+        leftSection={<Icon name="user" size={15} />}
+        onClick={() => void navigate({ to: '/$org/$env/profile', params: { org: slug, env } })}
+      >
+        Your account
+      </Menu.Item>
+      <Menu.Divider />
+    </AccountMenu>
   );
 }
 

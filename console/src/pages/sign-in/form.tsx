@@ -59,7 +59,7 @@ function PasswordStep({ email }: { email: string }) {
   );
 }
 
-function CodeStep({ field }: { field: RefObject<HTMLInputElement | null> }) {
+function CodeStep({ field, hint }: { field: RefObject<HTMLInputElement | null>; hint: string }) {
   useEffect(() => field.current?.focus(), [field]);
   return (
     <TextField
@@ -69,13 +69,17 @@ function CodeStep({ field }: { field: RefObject<HTMLInputElement | null> }) {
       inputMode="numeric"
       autoComplete="one-time-code"
       maxLength={12}
-      hint="Six digits from your authenticator app, or one of your recovery codes."
+      hint={hint}
       required
     />
   );
 }
 
-export function SignInForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
+const RECOVERABLE = 'Six digits from your authenticator app, or one of your recovery codes.';
+
+/** `code_hint` says what is taken as a code. */
+export function SignInForm(props: { email?: string; code_hint?: string; onDone: () => void }) {
+  const { email = '', code_hint = RECOVERABLE, onDone } = props;
   const [step, setStep] = useState<Step>({ kind: 'password' });
   const [fault, setFault] = useState<Fault | null>(null);
   const [busy, setBusy] = useState(false);
@@ -108,7 +112,7 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: () 
 
   return (
     <form className="sign-in-form" onSubmit={(event) => void submit(event)} noValidate>
-      {step.kind === 'password' ? <PasswordStep email={email} /> : <CodeStep field={code} />}
+      {step.kind === 'password' ? <PasswordStep email={email} /> : <CodeStep field={code} hint={code_hint} />}
       <FormFault fault={fault} />
       <Button type="submit" kind="primary" className="wide" busy={busy}>
         {step.kind === 'password' ? 'Sign in' : 'Continue'}

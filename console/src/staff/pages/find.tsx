@@ -1,0 +1,130 @@
+// Find: one field for the id, the slug or a part of the name of an organization.
+import { useSearch } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
+import { FindDocument, type FoundOrgFragment } from '../../api/gen/staff/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, PageHead } from '../../ui/card.tsx';
+import { IdText } from '../../ui/copy.tsx';
+import { plural } from '../../ui/format/numbers.ts';
+import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useGo } from '../go.tsx';
+import { readFindSearch } from '../search.ts';
+import { OrgStatus } from '../words.tsx';
+
+/** As many as the operation answers with. */
+const MOST = 20;
+
+function FoundLine({ org }: { org: FoundOrgFragment }) {
+  return (
+    <tr>
+      <td>
+        <b>{org.name}</b>
+        <div className="sub">{org.slug}</div>
+      </td>
+      <td>
+        <OrgStatus status={org.status} />
+      </td>
+      <td className="soft">{org.kind.toLowerCase()}</td>
+      <td className="soft">{org.planId}</td>
+      <td className="soft">{org.billingCountry}</td>
+      <td className="soft">
+        <Time at={org.createdAt} />
+      </td>
+      <td>
+        <IdText id={org.id} short />
+      </td>
+    </tr>
+  );
+}
+
+function Found({ q }: { q: string }) {
+  const [{ data, error }, again] = useQuery({ query: FindDocument, variables: { q } });
+  const reread = () => again({ requestPolicy: 'network-only' });
+  if (error && !data?.staffOrgs) {
+    return (
+      <div className="card">
+        <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />
+      </div>
+    );
+  }
+  const found = data?.staffOrgs;
+  if (found?.length === 0) {
+    return (
+      <div className="card">
+        <Empty title={`Nothing is called “${q}”`}>
+          An id and the beginning of a slug are compared whole; of a name any part will do.
+        </Empty>
+      </div>
+    );
+  }
+  const note = found?.length === MOST ? `The first ${MOST}; type more of the name.` : undefined;
+  return (
+    <Card title={found ? plural(found.length, 'organization') : 'Organizations'} note={note} flush>
+      <Table name="Organizations found" busy={found === undefined || found === null}>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Status</th>
+            <th scope="col">Kind</th>
+            <th scope="col">Plan</th>
+            <th scope="col">Country</th>
+            <th scope="col">Made</th>
+            <th scope="col">Id</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found ? (
+            found.map((org) => <FoundLine key={org.id} org={org} />)
+          ) : (
+            <BoneRows rows={3} columns={7} />
+          )}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
+
+export function FindPage() {
+  const { q } = readFindSearch(useSearch({ strict: false }));
+  const go = useGo();
+  const [wrong, setWrong] = useState(false);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('q') ?? '').trim();
+    setWrong(text === '');
+    if (text !== '') go(`/?q=${encodeURIComponent(text)}`);
+  };
+  return (
+    <>
+      <PageHead title="Find">
+        <p>An organization by its id, its slug, or a part of its name.</p>
+      </PageHead>
+      <div className="stack">
+        <form className="staff-find" onSubmit={submit}>
+          <input
+            key={q ?? ''}
+            name="q"
+            className="input"
+            aria-label="What to find"
+            aria-invalid={wrong || undefined}
+            placeholder="acme"
+            defaultValue={q ?? ''}
+            // biome-ignore lint/a11y/noAutofocus: the page is this field
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={254}
+          />
+          <Button type="submit" kind="primary" icon="search">
+            Find
+          </Button>
+        </form>
+        {q !== undefined && <Found q={q} />}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+// What the pages of staff keep in the address; wrong and unknown parameters are dropped.
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** What is looked for. The router reads a number where one was typed. */
+export function readFindSearch(raw: Raw): { readonly q?: string } {
+  const { q } = raw;
+  const text = typeof q === 'number' ? String(q) : q;
+  return typeof text === 'string' && text.trim() !== '' && text.length <= 254 ? { q: text } : {};
+}

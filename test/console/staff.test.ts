@@ -1,0 +1,169 @@
+// The console of staff in a real browser, and that neither console has anything of the other.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fillSignIn,
+  type Look,
+  openPage,
+  picture,
+} from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+import { fillCode, type Member, makeMember, memberState } from './staff-member.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let stack: Stack;
+let browser: Browser;
+let finance: Awaited<ReturnType<typeof memberState>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  finance = await memberState(browser, stack, await makeMember(stack, 'mira@svc.example', ['finance']));
+}, 120_000);
+
+const at = (path: string) => `${stack.staff_url}/${path}`;
+
+const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** All text of a built console: its scripts, its page, its list of documents. */
+function builtText(dist: string): string {
+  return readdirSync(file(dist), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:js|html|json|css)$/.test(entry.name))
+    .map(({ parentPath, name }) => readFileSync(`${parentPath}/${name}`, 'utf8'))
+    .join('\n');
+}
+
+/** Names of the fields of Query and Mutation in a printed schema. */
+function rootFields(schema: string): Set<string> {
+  const text = readFileSync(file(`graphql/${schema}/schema.graphql`), 'utf8');
+  const roots = text.matchAll(/^type (?:Query|Mutation) \{([\s\S]*?)^\}/gm);
+  return new Set(
+    [...roots].flatMap(([, body]) => [...(body ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, n]) => n ?? '')),
+  );
+}
+
+test('neither console names an operation of the other one, and customers are served nothing of staff', async () => {
+  const [tenant, staff] = [rootFields('tenant'), rootFields('staff')];
+  // A name of one small word may be a word of the page.
+  const only = (these: Set<string>, others: Set<string>) =>
+    [...these].filter((name) => !others.has(name) && /[a-z][A-Z]/.test(name));
+  const named = (names: string[], text: string) =>
+    names.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
+  const [of_tenant, of_staff] = [builtText('console/dist'), builtText('console/dist-staff')];
+  expect(named(only(staff, tenant), of_tenant)).toEqual([]);
+  expect(named(only(tenant, staff), of_staff)).toEqual([]);
+  // Each does name its own.
+  expect(named(only(staff, tenant), of_staff)).toContain('staffOrgs');
+  expect(named(only(tenant, staff), of_tenant)).toContain('startTopup');
+  for (const asset of readdirSync(file('console/dist-staff/assets')).filter((name) =>
+    /^staff-.*\.js$/.test(name),
+  )) {
+    expect((await fetch(`${stack.console_url}/assets/${asset}`)).status).toBe(404);
+    expect((await fetch(at(`assets/${asset}`))).status).toBe(200);
+  }
+});
+
+test('the page of staff is served compressed and with the content security policy of the console', async () => {
+  const [page, other] = await Promise.all([fetch(at('')), fetch(`${stack.console_url}/`)]);
+  const policy = page.headers.get('content-security-policy');
+  expect(policy).toContain("script-src 'self'");
+  expect(policy).toBe(other.headers.get('content-security-policy'));
+  const [script] = /\/assets\/[\w.-]+\.js/.exec(await page.text()) ?? [];
+  const sent = await fetch(at(String(script).slice(1)), { headers: { 'accept-encoding': 'br' } });
+  expect(sent.headers.get('content-encoding')).toBe('br');
+  expect(sent.headers.get('cache-control')).toContain('immutable');
+});
+
+test('staff sign in with password and code, and come to the address that they asked for', async () => {
+  const member: Member = await makeMember(stack, 'noor@svc.example', ['support']);
+  const { page, context, faults } = await openPage(browser);
+  await page.goto(at('?q=meridian'));
+  await page.waitForURL(/sign-in/);
+  await fillSignIn(page, { ...member, password: 'not the password at all' });
+  await page.getByText('The e-mail address or the password is wrong.').waitFor();
+  await fillSignIn(page, member);
+  await fillCode(page, '000000');
+  await page.getByRole('alert').waitFor();
+  await fillCode(page, member.code());
+  await page.getByRole('row', { name: /meridian/ }).waitFor();
+  await page.getByText('Your roles: support').waitFor();
+  expect(faults).toEqual([]);
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Staff sign-in' }).waitFor();
+  await page.goto(at(''));
+  await page.waitForURL(/sign-in/);
+  await context.close();
+});
+
+test('a person of a customer is nobody here, and the cookie of staff opens no console of customers', async () => {
+  const { page, context } = await openPage(browser, {}, finance);
+  await page.goto(`${stack.console_url}/`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await context.clearCookies();
+  await page.goto(at('sign-in'));
+  await fillSignIn(page, stack.owner);
+  await page.getByText('The e-mail address or the password is wrong.').waitFor();
+  await context.close();
+});
+
+test('a session that has ended asks for a sign-in over the page, which stays as it was', async () => {
+  const member = await makeMember(stack, 'ola@svc.example', ['support']);
+  const { page, context } = await openPage(browser, {}, await memberState(browser, stack, member));
+  await page.goto(at('?q=meridian'));
+  await page.getByRole('row', { name: /meridian/ }).waitFor();
+  await context.clearCookies();
+  await page.keyboard.press('/');
+  await page.getByLabel('Id, slug or part of a name').fill('newcomer');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  await dialog.getByLabel('Password', { exact: true }).fill(member.password);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await fillCode(page, member.code());
+  await page.getByRole('row', { name: /newcomer/ }).waitFor();
+  await context.close();
+});
+
+interface Stop {
+  readonly name: string;
+  readonly path: string;
+  readonly ready: string | RegExp;
+}
+
+const stops: readonly Stop[] = [
+  { name: 'find', path: '?q=meridian', ready: 'active' },
+  { name: 'find-nothing', path: '?q=nobody-at-all', ready: 'Nothing is called' },
+  { name: 'nowhere', path: 'no/such/page', ready: 'There is nothing at this address' },
+];
+
+const looks: readonly (Look & { readonly name: string })[] = [
+  { name: 'light-wide', scheme: 'light', width: 1440 },
+  { name: 'dark-wide', scheme: 'dark', width: 1440 },
+  { name: 'light-narrow', scheme: 'light', width: 360 },
+  { name: 'dark-narrow', scheme: 'dark', width: 360 },
+];
+
+test.each(looks)('every page of staff is accessible and keeps to its width, $name', async (look) => {
+  const { page, context, faults } = await openPage(browser, look, finance);
+  for (const stop of stops) {
+    const where = `staff-${stop.name}-${look.name}`;
+    await page.goto(at(stop.path));
+    await page.getByText(stop.ready).first().waitFor();
+    await picture(page, where);
+    await expectNoSidewaysScroll(page, where);
+    await expectAccessible(page, where);
+  }
+  expect(faults).toEqual([]);
+  await context.close();
+  const outside = await openPage(browser, look);
+  await outside.page.goto(at('sign-in'));
+  await outside.page.getByLabel('E-mail').waitFor();
+  await picture(outside.page, `staff-sign-in-${look.name}`);
+  await expectAccessible(outside.page, 'sign-in of staff');
+  await outside.context.close();
+});
