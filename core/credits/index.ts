@@ -31,3 +31,4 @@ export {
   staffCreditOperations,
 } from './staff.ts';
 export { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
+export { auditTargetOf, getOrg as getStaffOrg } from './staff-org.ts';

@@ -1,3 +1,4 @@
+export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';

@@ -3,6 +3,7 @@ import { analyticsOperations } from '../analytics/index.ts';
 import { byokOperations } from '../byok/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
+import { deskOperations } from '../desk/index.ts';
 import { giftOperations } from '../gifts/index.ts';
 import { identityOperations, staffListenerOperations as ofStaff } from '../identity/index.ts';
 import { invoiceOperations } from '../invoices/index.ts';
@@ -46,6 +47,7 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 export const staffOperations: readonly Operation[] = checked([
   ...staffCreditOperations,
   ...staffRedeemOperations,
+  ...deskOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

@@ -11,6 +11,7 @@ export {
   type TopupProgress,
 } from './follow.ts';
 export { minorFor, openFx, rateText, staticRates } from './fx.ts';
+export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';
 export { type MoneyIn, moneyIn, openMoneyIn } from './money-in.ts';
 export {
   cancelTopupOperation,
@@ -30,7 +31,7 @@ export {
 } from './rail-store.ts';
 export { openRails } from './rails/open.ts';
 export { type Rail, RailError } from './rails/types.ts';
-export { QuoteView, TopupView } from './schema.ts';
-export { findTopup, hasPaid, purgeQuotes } from './store.ts';
+export { QuoteView, TopupView, viewTopup } from './schema.ts';
+export { findTopup, hasPaid, listTopups, purgeQuotes } from './store.ts';
 export { type PaymentTotal, sumPayments } from './totals-store.ts';
 export { type RailName, type Topup, type TopupStatus, topupStatuses } from './types.ts';

@@ -36,7 +36,8 @@ import { Derivation, toWire } from '../derive.ts';
 import { type UserError, userErrorNames, userErrorOf } from '../errors.ts';
 import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
 import type { Runner } from '../run.ts';
-import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar } from '../scalars.ts';
+import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
+import { addDesk } from './desk.ts';
 
 interface StaffContext {
   readonly runner: Runner;
@@ -48,6 +49,7 @@ const builder = new SchemaBuilder<{
   Scalars: {
     ID: { Input: string; Output: string };
     MicroUSD: { Input: number; Output: number };
+    Minor: { Input: number; Output: number };
     Count: { Input: number; Output: number };
     Date: { Input: string; Output: string };
     DateTime: { Input: string; Output: string };
@@ -58,6 +60,7 @@ const builder = new SchemaBuilder<{
   complexity: { disabled: true, defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 builder.addScalarType('MicroUSD', MicroUsdScalar);
+builder.addScalarType('Minor', MinorScalar);
 builder.addScalarType('Count', CountScalar);
 builder.addScalarType('Date', DateScalar);
 builder.addScalarType('DateTime', DateTimeScalar);
@@ -308,6 +311,8 @@ mutation({
     }),
   }),
 });
+
+addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg });
 
 export const staffSchema: GraphQLSchema = builder.toSchema();
 

@@ -1,9 +1,13 @@
-// Members of staff, and browsers in which one has signed in.
+// Members of staff, browsers in which one has signed in, and matters that wait for them.
 import { createPool } from '@svc/core/db/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
 import { loadRootKey, type StaffRole } from '@svc/core/kernel/index.ts';
+import { findOrg, type Org } from '@svc/core/orgs/index.ts';
+import { putStaffItem } from '@svc/core/topups/index.ts';
+import { moveTopup } from '@svc/core/topups/store.ts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { makeTopup } from '../registry/topup-rows.ts';
 import { staffContext } from '../support/provision.ts';
 import { fillSignIn, openPage } from './browser.ts';
 import type { Person, Stack } from './stack.ts';
@@ -54,4 +58,33 @@ export async function memberState(
   const state = await context.storageState();
   await context.close();
   return state;
+}
+
+/** A payment of `full` in review, one that came twice, and a day on which ledger and calls differ. */
+export async function writeMatters(stack: Stack): Promise<void> {
+  const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
+  try {
+    const context = staffContext(pool);
+    const org = (await findOrg(pool, stack.full.org_id)) as Org;
+    const { topup_id } = await makeTopup(context, { org } as never);
+    const at = context.now();
+    await moveTopup(pool, { id: topup_id, status: 'review', payment_ref: 'pi_review', at });
+    const paid = { paid_minor: 2_400, paid_currency: 'USD', expected_minor: 2_500, expected_currency: 'USD' };
+    const day = { org_id: org.id, slug: org.slug, day: '2026-11-20', variance_micro: 12 };
+    await putStaffItem(pool, { kind: 'amount_mismatch', subject: topup_id, details: paid, at });
+    await putStaffItem(pool, {
+      kind: 'second_payment',
+      subject: 'rail-b pi_2',
+      details: { org_id: org.id },
+      at,
+    });
+    await putStaffItem(pool, {
+      kind: 'reconciliation_variance',
+      subject: `${org.id} 2026-11-20`,
+      details: day,
+      at,
+    });
+  } finally {
+    await pool.end();
+  }
 }

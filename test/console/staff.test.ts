@@ -13,7 +13,7 @@ import {
   picture,
 } from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
-import { fillCode, type Member, makeMember, memberState } from './staff-member.ts';
+import { fillCode, type Member, makeMember, memberState, writeMatters } from './staff-member.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -23,6 +23,7 @@ let finance: Awaited<ReturnType<typeof memberState>>;
 beforeAll(async () => {
   stack = await startStack();
   browser = await launchChromium();
+  await writeMatters(stack);
   finance = await memberState(browser, stack, await makeMember(stack, 'mira@svc.example', ['finance']));
 }, 120_000);
 
@@ -129,6 +130,78 @@ test('a session that has ended asks for a sign-in over the page, which stays as 
   await context.close();
 });
 
+test('finance finds an organization by keyboard, grants credit with a reason, and sees what it did', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at(''));
+  await page.getByLabel('What to find').fill('newc');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'newcomer' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'newcomer', level: 1 }).waitFor();
+  await page.getByText('No top-up yet').waitFor();
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'Grant credit to newcomer' });
+  const send = () => dialog.getByRole('button', { name: 'Grant credit' }).click();
+  await dialog.getByLabel('Amount in US dollars').fill('12.5.0');
+  await send();
+  await dialog.getByText('Enter an amount in dollars').waitFor();
+  await dialog.getByText('Say why').waitFor();
+  await dialog.getByLabel('Amount in US dollars').fill('100.01');
+  await dialog.getByLabel('Reason').fill('an outage on Sunday');
+  await dialog.getByLabel('Reference').fill('case-41');
+  await send();
+  await dialog.getByText('A grant above 100 USD needs a second person').waitFor();
+  await dialog.getByLabel('Amount in US dollars').fill('12.50');
+  await send();
+  await page.getByText('$12.50 granted, as entry 1 of the ledger.').waitFor();
+  const balance = page.getByRole('region', { name: 'Available credit' });
+  await expect.poll(() => balance.locator('.balance-value').innerText()).toBe('$12.50');
+  await page.getByRole('row', { name: /Grant \+\$12\.50/ }).waitFor();
+  await page
+    .getByRole('row', { name: /mira@svc\.example staff\.credits\.grant an outage on Sunday/ })
+    .waitFor();
+  // The same once more: nothing moves.
+  await page.getByRole('button', { name: 'Grant credit…' }).click();
+  await dialog.getByLabel('Amount in US dollars').fill('12.50');
+  await dialog.getByLabel('Reason').fill('an outage on Sunday');
+  await dialog.getByLabel('Reference').fill('case-41');
+  await send();
+  await page.getByText('granted $12.50 before; nothing moved now').waitFor();
+  expect(await balance.locator('.balance-value').innerText()).toBe('$12.50');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('what waits stands in the queue with its reason; finance resolves it with a note, support only reads', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('queue'));
+  const twice = page.getByRole('listitem').filter({ hasText: 'Paid twice' });
+  await twice.getByText('The second payment is given back by itself.').waitFor();
+  // A payment in review is decided, not resolved.
+  const review = page.getByRole('listitem').filter({ hasText: 'Paid another amount' });
+  expect(await review.getByRole('button', { name: /^Resolve/ }).count()).toBe(0);
+  await twice.getByRole('button', { name: /^Resolve/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Resolve: Paid twice' });
+  await dialog.getByRole('button', { name: 'Resolve this item' }).click();
+  await dialog.getByText('Say in one line what was found and done.').waitFor();
+  await dialog.getByLabel('What was found and done').fill('given back on the 21st');
+  await dialog.getByRole('button', { name: 'Resolve this item' }).click();
+  await twice.waitFor({ state: 'detached' });
+  await review.getByRole('link', { name: /^Open the organization/ }).click();
+  await page.getByRole('heading', { name: 'meridian', level: 1 }).waitFor();
+  await page.getByRole('row', { name: /staff\.items\.resolve given back on the 21st/ }).waitFor();
+  await page.getByRole('row', { name: /in review/ }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+
+  const member = await makeMember(stack, 'sara@svc.example', ['support']);
+  const reading = await openPage(browser, {}, await memberState(browser, stack, member));
+  await reading.page.goto(at('orgs/meridian'));
+  await reading.page.getByText('Paid another amount').waitFor();
+  expect(await reading.page.getByRole('button', { name: /Grant credit|^Resolve/ }).count()).toBe(0);
+  await reading.context.close();
+});
+
 interface Stop {
   readonly name: string;
   readonly path: string;
@@ -138,6 +211,10 @@ interface Stop {
 const stops: readonly Stop[] = [
   { name: 'find', path: '?q=meridian', ready: 'active' },
   { name: 'find-nothing', path: '?q=nobody-at-all', ready: 'Nothing is called' },
+  { name: 'org', path: 'orgs/meridian', ready: 'in review' },
+  { name: 'org-sandbox', path: 'orgs/newcomer?env=sandbox', ready: 'Sandbox credit' },
+  { name: 'no-org', path: 'orgs/nobody', ready: 'No such organization' },
+  { name: 'queue', path: 'queue', ready: 'Paid another amount' },
   { name: 'nowhere', path: 'no/such/page', ready: 'There is nothing at this address' },
 ];
 
@@ -158,6 +235,12 @@ test.each(looks)('every page of staff is accessible and keeps to its width, $nam
     await expectNoSidewaysScroll(page, where);
     await expectAccessible(page, where);
   }
+  await page.goto(at('orgs/meridian'));
+  await page.getByRole('button', { name: 'Grant credit…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Grant credit' }).click();
+  await page.getByText('Name the ticket or the case.').waitFor();
+  await picture(page, `staff-grant-${look.name}`);
+  await expectAccessible(page, 'grant');
   expect(faults).toEqual([]);
   await context.close();
   const outside = await openPage(browser, look);

@@ -38,6 +38,7 @@ export const concepts = [
   'legal',
   'reseller',
   'support',
+  'desk',
   'operations',
 ] as const;
 

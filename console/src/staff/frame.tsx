@@ -25,7 +25,10 @@ interface NavItem {
   readonly key: string;
 }
 
-const nav: readonly NavItem[] = [{ href: '/', name: 'Find', icon: 'search', key: 'f' }];
+const nav: readonly NavItem[] = [
+  { href: '/', name: 'Find', icon: 'search', key: 'f' },
+  { href: '/queue', name: 'Queue', icon: 'alert-triangle', key: 'q' },
+];
 
 export function NotFound() {
   return (

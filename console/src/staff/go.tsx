@@ -19,5 +19,6 @@ export function To({ href, onClick, ...rest }: ComponentPropsWithRef<'a'> & { hr
     event.preventDefault();
     go(href);
   };
-  return <a {...rest} href={href} aria-current={pathname === href ? 'page' : undefined} onClick={press} />;
+  const current = pathname === href ? 'page' : undefined;
+  return <a aria-current={current} {...rest} href={href} onClick={press} />;
 }

@@ -12,7 +12,7 @@ import { kept } from '../app/kept.ts';
 import { PageFault } from '../app/outside.tsx';
 import { readSignInSearch } from '../app/search.ts';
 import { NotFound, StaffFrame } from './frame.tsx';
-import { readFindSearch } from './search.ts';
+import { readFindSearch, readOrgSearch } from './search.ts';
 
 const rootRoute = createRootRoute({
   component: Outlet,
@@ -50,9 +50,31 @@ const findRoute = createRoute({
   ),
 });
 
+const orgRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/orgs/$id',
+  validateSearch: readOrgSearch,
+  component: lazyRouteComponent(
+    kept(() => import('./pages/org/page.tsx')),
+    'StaffOrgPage',
+  ),
+});
+
+const queueRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/queue',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/queue/page.tsx')),
+    'QueuePage',
+  ),
+});
+
 export function createStaffRouter() {
   return createRouter({
-    routeTree: rootRoute.addChildren([signInRoute, frameRoute.addChildren([findRoute])]),
+    routeTree: rootRoute.addChildren([
+      signInRoute,
+      frameRoute.addChildren([findRoute, orgRoute, queueRoute]),
+    ]),
     defaultErrorComponent: PageFault,
     scrollRestoration: false,
   });

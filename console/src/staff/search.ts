@@ -8,3 +8,8 @@ export function readFindSearch(raw: Raw): { readonly q?: string } {
   const text = typeof q === 'number' ? String(q) : q;
   return typeof text === 'string' && text.trim() !== '' && text.length <= 254 ? { q: text } : {};
 }
+
+/** Whose book an organization's page shows; live unless said. */
+export function readOrgSearch(raw: Raw): { readonly env?: 'sandbox' } {
+  return raw['env'] === 'sandbox' ? { env: 'sandbox' } : {};
+}

@@ -40,7 +40,8 @@ function LotLine({ row }: { row: LotRowFragment }) {
   );
 }
 
-function Lots({ rows }: { rows: readonly LotRowFragment[] | undefined }) {
+/** Lots as a table. */
+export function Lots({ rows }: { rows: readonly LotRowFragment[] | undefined }) {
   return (
     <Table name="List of lots" busy={rows === undefined}>
       <thead>

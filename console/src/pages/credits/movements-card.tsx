@@ -1,6 +1,6 @@
 // The entries of the ledger: what moved, and the balance after it.
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import { type MovementRowFragment, MovementsDocument } from '../../api/gen/graphql.ts';
@@ -36,7 +36,10 @@ function Reference({ row }: { row: MovementRowFragment }) {
   return /^[a-z]+_[0-9A-Z]{26}$/.test(id) ? <IdText id={id} short /> : <span className="soft">{id}</span>;
 }
 
-function Movement({ row, broken }: { row: MovementRowFragment; broken: boolean }) {
+type Referred = (row: MovementRowFragment) => ReactNode;
+
+function Movement(props: { row: MovementRowFragment; broken: boolean; reference: Referred }) {
+  const { row, broken, reference } = props;
   return (
     <tr>
       <td className="n soft">{row.seq}</td>
@@ -55,14 +58,14 @@ function Movement({ row, broken }: { row: MovementRowFragment; broken: boolean }
         )}{' '}
         <Money micro={row.balanceAfterMicroUsd} />
       </td>
-      <td>
-        <Reference row={row} />
-      </td>
+      <td>{reference(row)}</td>
     </tr>
   );
 }
 
-function Movements({ rows }: { rows: readonly MovementRowFragment[] | undefined }) {
+/** Entries as a table; `reference` shows what an entry is about. */
+export function Movements(props: { rows: readonly MovementRowFragment[] | undefined; reference: Referred }) {
+  const { rows, reference } = props;
   const broken = breaksIn(rows ?? []);
   return (
     <Table name="List of movements" busy={rows === undefined}>
@@ -86,7 +89,9 @@ function Movements({ rows }: { rows: readonly MovementRowFragment[] | undefined 
         {rows === undefined ? (
           <BoneRows rows={6} columns={6} />
         ) : (
-          rows.map((row) => <Movement key={row.seq} row={row} broken={broken.has(String(row.seq))} />)
+          rows.map((row) => (
+            <Movement key={row.seq} row={row} broken={broken.has(String(row.seq))} reference={reference} />
+          ))
         )}
       </tbody>
     </Table>
@@ -138,7 +143,7 @@ export function MovementsCard() {
       )}
       {!(error && !data) && (data === undefined || (rows !== undefined && rows.length > 0)) && (
         <>
-          <Movements rows={rows} />
+          <Movements rows={rows} reference={(row) => <Reference row={row} />} />
           <OlderFoot shown={rows?.length ?? 0} what="movements" {...older} />
         </>
       )}

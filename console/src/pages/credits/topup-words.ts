@@ -7,7 +7,7 @@ import type { Shape, Tone } from '../../ui/status.tsx';
 export type Outcome = 'done' | 'back' | undefined;
 
 /** A pending top-up whose last payment was declined: nothing is on its way. */
-const isDeclined = ({ status, failureMessage }: TopupRowFragment) =>
+const isDeclined = ({ status, failureMessage }: Pick<TopupRowFragment, 'status' | 'failureMessage'>) =>
   status === 'PENDING' && failureMessage !== '';
 
 const marks: Record<
@@ -21,7 +21,7 @@ const marks: Record<
   REVIEW: { tone: 'warn', shape: 'warn', word: 'in review' },
 };
 
-export function markOf(row: TopupRowFragment): (typeof marks)['PAID'] {
+export function markOf(row: Pick<TopupRowFragment, 'status' | 'failureMessage'>): (typeof marks)['PAID'] {
   return isDeclined(row) ? { tone: 'bad', shape: 'bad', word: 'declined' } : marks[row.status];
 }
 

@@ -11,7 +11,7 @@ import { plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useGo } from '../go.tsx';
+import { To, useGo } from '../go.tsx';
 import { readFindSearch } from '../search.ts';
 import { OrgStatus } from '../words.tsx';
 
@@ -22,7 +22,9 @@ function FoundLine({ org }: { org: FoundOrgFragment }) {
   return (
     <tr>
       <td>
-        <b>{org.name}</b>
+        <To className="link" href={`/orgs/${org.slug}`}>
+          {org.name}
+        </To>
         <div className="sub">{org.slug}</div>
       </td>
       <td>

@@ -1,0 +1,76 @@
+// Invoices, receipts and credit notes of an organization.
+import { useClient } from 'urql';
+import {
+  type StaffDocumentRowFragment,
+  StaffOlderDocumentsDocument,
+  type StaffOrgMoneyQuery,
+} from '../../../api/gen/staff/graphql.ts';
+import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { IdText } from '../../../ui/copy.tsx';
+import { currencyText } from '../../../ui/format/money.ts';
+import { Empty } from '../../../ui/states.tsx';
+import { Table } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { NotYours } from './not-yours.tsx';
+
+function Line({ row }: { row: StaffDocumentRowFragment }) {
+  return (
+    <tr>
+      <td className="mono">{row.number}</td>
+      <td>{row.kind.replaceAll('_', ' ')}</td>
+      <td className="soft">
+        <Time at={row.issuedAt} />
+      </td>
+      <td className="n">{row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, row.currency)}</td>
+      <td className="n">{currencyText(row.totalMinor, row.currency)}</td>
+      <td className="soft">
+        <Time at={row.sentAt} never="not sent" />
+      </td>
+      <td>{row.topupId ? <IdText id={row.topupId} short /> : <span className="faint">–</span>}</td>
+    </tr>
+  );
+}
+
+export function DocumentsCard({ id, org }: { id: string; org: StaffOrgMoneyQuery['staffOrg'] | undefined }) {
+  const client = useClient();
+  const { rows, ...older } = useOlder(org?.documents, async (after) => {
+    const { data, error } = await client.query(StaffOlderDocumentsDocument, { id, after }).toPromise();
+    return { page: data?.staffOrg?.documents, error };
+  });
+  return (
+    <Card title="Documents" flush>
+      {org && !org.documents && <NotYours what="Documents" />}
+      {rows?.length === 0 && (
+        <Empty title="No document yet">Each payment makes an invoice or a receipt.</Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <>
+          <Table name="Documents of the organization">
+            <thead>
+              <tr>
+                <th scope="col">Number</th>
+                <th scope="col">Kind</th>
+                <th scope="col">Issued</th>
+                <th scope="col" className="n">
+                  Tax
+                </th>
+                <th scope="col" className="n">
+                  Total
+                </th>
+                <th scope="col">Sent</th>
+                <th scope="col">Top-up</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <Line key={row.id} row={row} />
+              ))}
+            </tbody>
+          </Table>
+          <OlderFoot shown={rows.length} what="documents" {...older} />
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,9 @@
+export {
+  deskOperations,
+  listStaffActsOperation,
+  listStaffDocumentsOperation,
+  listStaffItemsOperation,
+  listStaffTopupsOperation,
+  resolveItemOperation,
+} from './operations.ts';
+export { ActView, DocumentView, ItemView } from './schema.ts';

@@ -1,0 +1,90 @@
+// The desk in the staff schema: top-ups, documents and acts of an organization, and the queue of what a person must look
+// at.
+import {
+  ActView,
+  DocumentView,
+  ItemView,
+  listStaffActsOperation,
+  listStaffDocumentsOperation,
+  listStaffItemsOperation,
+  listStaffTopupsOperation,
+  resolveItemOperation,
+} from '@svc/core/desk/index.ts';
+import type { Operation } from '@svc/core/kernel/index.ts';
+import { TopupView, topupStatuses } from '@svc/core/topups/index.ts';
+import type { Static } from 'typebox';
+import { type Derivation, toWire } from '../derive.ts';
+import { pageArgs, pageCost, rowsAsked } from '../page.ts';
+import type { Runner } from '../run.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
+type Any = any;
+
+/** What the schema is built with. */
+interface Parts {
+  readonly builder: Any;
+  readonly derive: Derivation;
+  connectionType(name: string, node: Any): Any;
+  orgPage(t: Any, name: string, operation: Operation<Any, Any>, type: Any): Any;
+  mutation(facts: {
+    name: string;
+    operation: Operation<Any, Any>;
+    description: string;
+    payload: (t: Any) => Record<string, Any>;
+  }): void;
+  readonly StaffOrg: Any;
+}
+
+type Resolved = Static<typeof resolveItemOperation.output>;
+
+/** Adds the desk to the schema. */
+export function addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg }: Parts): void {
+  derive.enum('TopupStatus', topupStatuses);
+  derive.enum('TopupSource', ['checkout', 'auto', 'staff']);
+  const connected = (name: string, view: Any) => connectionType(name, derive.output(name, view));
+  const Topups = connected('Topup', TopupView);
+  const Documents = connected('Document', DocumentView);
+  const Acts = connected('Act', ActView);
+  const Item = derive.output('StaffItem', ItemView);
+  const Items = connectionType('StaffItem', Item);
+
+  builder.objectFields(StaffOrg, (t: Any) => ({
+    topups: orgPage(t, 'Topups', listStaffTopupsOperation, Topups),
+    documents: orgPage(t, 'Documents', listStaffDocumentsOperation, Documents),
+    acts: orgPage(t, 'Acts', listStaffActsOperation, Acts),
+  }));
+  builder.queryField('staffItems', (t: Any) =>
+    t.field({
+      type: Items,
+      nullable: true,
+      description: 'What a person must look at, oldest first.',
+      args: {
+        orgId: t.arg.id({ description: 'items about this organization alone' }),
+        after: t.arg.string(),
+        first: t.arg.int(),
+      },
+      complexity: pageCost,
+      extensions: { operation: listStaffItemsOperation.name },
+      resolve: async (_root: unknown, args: Record<string, unknown>, { runner }: { runner: Runner }) => {
+        const given = { ...args, first: rowsAsked(args) };
+        const page = await runner.run(
+          listStaffItemsOperation,
+          toWire(listStaffItemsOperation.input, given, pageArgs),
+        );
+        return { page, paged: typeof args['after'] === 'string' };
+      },
+    }),
+  );
+  mutation({
+    name: 'resolveStaffItem',
+    operation: resolveItemOperation,
+    description: 'Ends a matter of the queue, with a note for the audit log.',
+    payload: (t) => ({
+      item: t.field({ type: Item, resolve: ({ item }: Resolved) => item }),
+      replay: t.boolean({
+        description: 'it was over before; this note was not kept',
+        resolve: ({ replay }: Resolved) => replay,
+      }),
+    }),
+  });
+}
