@@ -5,6 +5,8 @@ export {
   checkInOperation,
   getCheckinOperation,
 } from './checkin/operations.ts';
+export { notifyExpiring } from './expiry/notices.ts';
+export { purgeNotices } from './expiry/store.ts';
 export { LotView, listLotsOperation, lotKinds } from './lots.ts';
 export {
   creditOperations,

@@ -458,6 +458,17 @@ create table public.checkin (
 );
 grant insert, select, update on public.checkin to svc_runtime;
 
+create table public.credit_notice (
+  org_id text not null,
+  day date not null,
+  days integer not null,
+  created_at timestamp with time zone not null,
+  constraint credit_notice_once PRIMARY KEY (org_id, day, days),
+  constraint credit_notice_days_check CHECK ((days > 0)),
+  constraint credit_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.credit_notice to svc_runtime;
+
 create table public.gift (
   id text not null,
   org_id text not null,

@@ -36,8 +36,10 @@ export {
 export {
   type CrossedDay,
   type DayMovements,
+  type EndingCredit,
   findPlace,
   listCrossed,
+  listEnding,
   listMovedBooks,
   sumDays,
 } from './report/store.ts';

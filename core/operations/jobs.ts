@@ -1,6 +1,6 @@
 // The periodic work of an installation, led by one process at a time.
 import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
-import { reconcileDaily } from '../credits/index.ts';
+import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { settleGifts } from '../gifts/index.ts';
@@ -210,6 +210,7 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
+    { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
@@ -218,6 +219,7 @@ function moneyJobs(parts: JobParts): Job[] {
 /** Makes room for new rows and removes what is no longer kept. */
 function upkeepJobs(pool: Pool): Job[] {
   return [
+    { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
     { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
     { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },

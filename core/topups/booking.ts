@@ -8,7 +8,10 @@ import { signalWorkflow } from '../workflow-starts/index.ts';
 import { type Decision, decideTopup } from './decide.ts';
 import { addStaffItem, addTask } from './rail-store.ts';
 import { markPaid, moveTopup } from './store.ts';
+import { readTerms } from './terms.ts';
 import type { CallbackAnswer, Captured, Topup, TopupFact } from './types.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Id of the workflow that follows a top-up. */
 export function topupWorkflowId(id: Topup['id']): string {
@@ -18,12 +21,13 @@ export function topupWorkflowId(id: Topup['id']): string {
 async function book(context: Context, topup: Topup, payment: Captured): Promise<CallbackAnswer> {
   const { db } = context;
   const at = context.now();
+  const { paid_credit_days } = await readTerms(db);
   const credited = await orderCredit(context, await readShard(db, topup.org_id), {
     book_id: topup.book_id,
     kind: 'topup',
     amount_micro_usd: microUsd(topup.credits_micro),
     granted: false,
-    expires_at: null,
+    expires_at: paid_credit_days === 0 ? null : new Date(at.getTime() + paid_credit_days * DAY_MS),
     ref_type: 'topup',
     ref_id: topup.id,
   });

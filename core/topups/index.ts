@@ -1,7 +1,7 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
 export { takeCallback } from './callback.ts';
 export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
-export { type Currency, decimalOf, exponentOf, isCurrency } from './currency.ts';
+export { type Currency, decimalOf, exponentOf, formatCredits, isCurrency } from './currency.ts';
 export {
   expireTopup,
   pollTopup,

@@ -8,6 +8,7 @@ import { currencyOf, priceTopup } from './quote.ts';
 import type { PriceFacts, TopupTerms } from './terms.ts';
 
 const terms: TopupTerms = {
+  paid_credit_days: 0,
   spread_bps: 150,
   max_credits_micro: 10_000_000_000,
   minimums_minor: MINIMUMS_MINOR,

@@ -15,6 +15,8 @@ export interface FeeItem {
 
 /** Business values of setting `topups`, over their defaults. */
 export interface TopupTerms {
+  /** Days until the credit of a top-up ends; 0: never. */
+  readonly paid_credit_days: number;
   readonly spread_bps: number;
   /** Most credits that one top-up buys. */
   readonly max_credits_micro: number;
@@ -34,6 +36,7 @@ export interface PriceFacts {
 }
 
 const DEFAULTS: TopupTerms = {
+  paid_credit_days: 0,
   spread_bps: 150,
   max_credits_micro: 10_000_000_000,
   minimums_minor: MINIMUMS_MINOR,
@@ -50,7 +53,7 @@ const DEFAULTS: TopupTerms = {
 };
 
 /** The business values in force. */
-async function readTerms(db: Db): Promise<TopupTerms> {
+export async function readTerms(db: Db): Promise<TopupTerms> {
   const set = await readSetting<Partial<TopupTerms>>(db, 'topups');
   if (set === null) return DEFAULTS;
   return {

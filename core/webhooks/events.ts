@@ -10,6 +10,7 @@ export const eventTypes = {
   'test.ping': 'Sent by POST /v1/webhooks/{id}/test.',
   'credits.low': 'The balance fell below the mark of the organization.',
   'credits.exhausted': 'A call was refused because the balance did not cover it; once a day.',
+  'credits.expiring': 'Credit ends within fourteen days, and again within three.',
   'key.created': 'An API key was created.',
   'key.rotated': 'An API key was rotated.',
   'key.revoked': 'An API key was revoked.',

@@ -1,6 +1,8 @@
 // Every event that an endpoint can subscribe to is made to happen, and arrives with the `data` that docs/webhooks.md lists.
 import { readFileSync } from 'node:fs';
-import { newRequestId } from '@svc/core/kernel/index.ts';
+import { notifyExpiring } from '@svc/core/credits/index.ts';
+import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
+import { credit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
@@ -68,6 +70,14 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   'budget.exhausted': async () => call((await newKey({ daily_micro: 1_000 })).id, 2_000),
   'credits.low': async () => call((await newKey()).id, 46_000_000),
   'credits.exhausted': async () => call((await newKey()).id, 46_000_000),
+  'credits.expiring': async () => {
+    await credit(harness.pool, {
+      ...{ book_id: org.live_book_id, kind: 'grant', amount_micro_usd: microUsd(2_000_000), granted: true },
+      expires_at: new Date(harness.context.now().getTime() + 5 * 86_400_000),
+      ...{ ref_type: 'staff', ref_id: 'ends soon' },
+    });
+    await notifyExpiring(harness.context);
+  },
   'plan.changed': () => changeTerms(harness.context, org.id, { plan_id: 'scale' }),
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
 };

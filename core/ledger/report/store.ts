@@ -1,5 +1,5 @@
 // What accounts are made of: the movements of a book by UTC day, and its settles that belong to a call of another
-// day.
+// day, and what of its credit will end.
 import type { Db, Id, MicroUsd, RequestId } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
 
@@ -97,4 +97,33 @@ export async function listMovedBooks(db: Db, since: Date): Promise<Id<'org'>[]> 
     values: [since],
   });
   return rows.map(({ org_id }) => org_id);
+}
+
+/** Credit of a book that ends on one UTC day. */
+export interface EndingCredit {
+  readonly org_id: Id<'org'>;
+  readonly amount_micro: MicroUsd;
+  readonly paid_micro: MicroUsd;
+  /** When the first of it ends. */
+  readonly expires_at: Date;
+}
+
+/**
+ * What is left of lots that end after `after` and not after `until`, by live book and UTC day of their end.
+ */
+export async function listEnding(db: Db, args: { after: Date; until: Date }): Promise<EndingCredit[]> {
+  const { rows } = await db.query<EndingCredit>({
+    name: 'ledger.list_ending',
+    text: `
+      select b.org_id, sum(l.amount - l.burned)::bigint as amount_micro,
+             coalesce(sum(l.amount - l.burned) filter (where not l.is_grant), 0)::bigint as paid_micro,
+             min(l.expires_at) as expires_at
+        from ledger.lot l join ledger.book b using (book_id)
+       where l.is_open and l.expires_at > $1 and l.expires_at <= $2 and l.expires_at < 'infinity'
+         and b.environment = 1
+       group by b.book_id, b.org_id, (l.expires_at at time zone 'UTC')::date
+       order by expires_at`,
+    values: [args.after, args.until],
+  });
+  return rows;
 }
