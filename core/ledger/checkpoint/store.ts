@@ -18,11 +18,17 @@ export interface BookHead {
   readonly blocks_root: Buffer;
 }
 
-/** Of two programs that take a checkpoint, one waits until the other's transaction has ended. */
+const LOCK = 7_305_118_211;
+
+/**
+ * Of two programs that take a checkpoint, one waits until the other's transaction has ended. Not a lock of the table: the
+ * role that programs act as may not change what was signed, and so may not lock it.
+ */
 export async function lockCheckpoints(db: Db): Promise<void> {
   await db.query({
     name: 'ledger.lock_checkpoints',
-    text: 'lock table ledger_checkpoint in share row exclusive mode',
+    text: 'select pg_advisory_xact_lock($1)',
+    values: [LOCK],
   });
 }
 
