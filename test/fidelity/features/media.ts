@@ -122,8 +122,8 @@ const pdfSource = { type: 'base64', media_type: 'application/pdf', data: PDF };
 const pdf: Feature = {
   name: 'PDF as bytes',
   says: {
-    chat: asked('`file`', turn({ type: 'file', file: { file_data: file, filename: 'a.pdf' } })),
-    responses: asked('`input_file`', item({ type: 'input_file', file_data: file, filename: 'a.pdf' })),
+    chat: asked('`file`', turn({ type: 'file', file: { file_data: file } })),
+    responses: asked('`input_file`', item({ type: 'input_file', file_data: file })),
     messages: asked('`document` base64', turn({ type: 'document', source: pdfSource })),
     native: asked(
       '`document` base64',
@@ -138,6 +138,25 @@ const pdf: Feature = {
     bedrock_converse: exact({
       messages: [{ content: [{}, { document: { format: 'pdf', source: { bytes: PDF } } }] }],
     }),
+  },
+};
+
+const named: Feature = {
+  name: 'file name of a PDF',
+  says: {
+    chat: asked('`file.filename`', turn({ type: 'file', file: { file_data: file, filename: 'a.pdf' } })),
+    responses: asked('`filename`', item({ type: 'input_file', file_data: file, filename: 'a.pdf' })),
+    native: asked(
+      '`name`',
+      turn({ type: 'document', src: { base64: PDF, media_type: 'application/pdf' }, name: 'a.pdf' }),
+    ),
+  },
+  at: {
+    openai_chat: exact(sent({ type: 'file', file: { filename: 'a.pdf' } })),
+    openai_responses: exact(sentItem({ type: 'input_file', filename: 'a.pdf' })),
+    anthropic_messages: exact(sent({ type: 'document', title: 'a.pdf' })),
+    gemini: exact(contents({ text: '[document: a.pdf]' }, { inlineData: { data: PDF } })),
+    bedrock_converse: exact({ messages: [{ content: [{}, { document: { format: 'pdf' } }] }] }),
   },
 };
 
@@ -209,5 +228,5 @@ const search: Feature = {
 
 export const media: Group = {
   title: 'Media and documents',
-  features: [image, imageUrl, detail, audio, flac, video, pdf, document, cited, search],
+  features: [image, imageUrl, detail, audio, flac, video, pdf, named, document, cited, search],
 };

@@ -93,7 +93,7 @@ function documentParts(part: DocumentPart, target: Target): string[] {
   }
   const file = mediaPart(src, 'application/pdf');
   if (file === null) return [];
-  return part.title === undefined && part.context === undefined ? [file] : [textPart(header), file];
+  return notes.length === 0 ? [file] : [textPart(header), file];
 }
 
 /** The parts for anything in a user's turn; one canonical part may need several, or none. */

@@ -7,7 +7,7 @@ export const COVERAGE: OfRequest<InRequest> = {
   image: { src: 'sent', detail: 'sent' },
   audio: { src: 'sent', format: 'unasked', transcript: 'unasked' },
   video: { src: 'sent' },
-  document: { src: 'sent', name: 'unasked', title: 'sent', context: 'sent', citations: 'lost' },
+  document: { src: 'sent', name: 'sent', title: 'sent', context: 'sent', citations: 'lost' },
   search_result: { source: 'sent', title: 'sent', content: 'sent', citations: 'lost' },
   reasoning: {
     text: 'sent',

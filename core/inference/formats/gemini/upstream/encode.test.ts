@@ -108,6 +108,16 @@ describe('content', () => {
     ]);
   });
 
+  test('the file name of a document stands before it, and is nothing lost', () => {
+    const src = { base64: 'JVBERi0=', media_type: 'application/pdf' };
+    const messages = user({ type: 'document', src, name: 'oder.pdf' });
+    expect(wire({ messages })['contents'][0].parts).toEqual([
+      { text: '[document: oder.pdf]' },
+      { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
+    ]);
+    expect(codes({ messages })).toEqual([]);
+  });
+
   test('documents and search results become text with a header', () => {
     const messages = user(
       { type: 'document', src: { text: 'body' }, title: 'T', context: 'C', citations: true },
