@@ -67,6 +67,11 @@ export const commands: readonly Listed[] = [
     'check such a proof, without database or network',
     () => import('./ledger/check-proof.ts'),
   ),
+  listed(
+    'invoices export',
+    'write what an accountant files of a month (GSTR-1)',
+    () => import('./invoices/export.ts'),
+  ),
   listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
   listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),
   listed('mail preview', 'show what mails look like', () => import('./mail/preview.ts')),

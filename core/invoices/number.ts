@@ -2,7 +2,7 @@
 // notes have a series of their own, `CPFX`.
 
 /** India Standard Time is five and a half hours ahead of UTC and has no summer time. */
-const IST_MS = 5.5 * 3_600_000;
+export const IST_MS = 5.5 * 3_600_000;
 /** A document number is at most this long by law (rule 46 of the CGST Rules). */
 const LENGTH_MAX = 16;
 
@@ -36,4 +36,9 @@ export function taxReductionEnd(issued_at: Date): Date {
   const local = new Date(issued_at.getTime() + IST_MS);
   const year_end = local.getUTCMonth() >= 3 ? local.getUTCFullYear() + 1 : local.getUTCFullYear();
   return new Date(Date.UTC(year_end, 11, 1) - IST_MS);
+}
+
+/** Name of a document's file: `INV-26-27-00001.pdf`. */
+export function fileName(number: string, extension: 'pdf' | 'json'): string {
+  return `${number.replaceAll(/[^A-Za-z0-9]+/g, '-')}.${extension}`;
 }

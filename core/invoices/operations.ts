@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import {
   type Context,
+  FileAnswer,
   idOf,
   isId,
   notFound,
@@ -13,9 +14,11 @@ import {
   pageOf,
   walkPage,
 } from '../kernel/index.ts';
+import { fileOf } from './file.ts';
+import { fileName } from './number.ts';
 import { InvoiceView, viewInvoice } from './schema.ts';
 import { findInvoice, listInvoices } from './store.ts';
-import { invoiceKinds } from './types.ts';
+import { type Invoice, invoiceKinds } from './types.ts';
 
 const readers = {
   kind: 'key',
@@ -90,6 +93,16 @@ function seesDocuments(context: Context): boolean {
   return orgCaller(context).environment === 'live';
 }
 
+/** A document of the caller's organization. @throws ServiceError not_found. */
+async function documentOf(context: Context, id: string): Promise<Invoice> {
+  const { org_id } = orgCaller(context);
+  // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
+  const is_id = isId('invoice', id) || isId('credit_note', id);
+  const invoice = is_id && seesDocuments(context) ? await findInvoice(context.db, { org_id, id }) : null;
+  if (invoice === null) throw notFound();
+  return invoice;
+}
+
 const listInvoicesOperation = operation({
   name: 'invoices.list',
   method: 'GET',
@@ -140,13 +153,30 @@ const getInvoiceOperation = operation({
     lines: [...example.lines],
   },
   async run(context, { id }) {
-    const { org_id } = orgCaller(context);
-    // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
-    if (!seesDocuments(context) || !(isId('invoice', id) || isId('credit_note', id))) throw notFound();
-    const invoice = await findInvoice(context.db, { org_id, id });
-    if (invoice === null) throw notFound();
-    return viewInvoice(invoice);
+    return viewInvoice(await documentOf(context, id));
   },
 });
 
-export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation] as const;
+const pdfOperation = operation({
+  name: 'invoices.pdf',
+  method: 'GET',
+  path: '/v1/invoices/:id/pdf',
+  summary: 'Download an invoice or credit note as PDF',
+  audience: readers,
+  input: Type.Object({ id: idOf('invoice') }),
+  output: Type.String({ description: 'the bytes of the file' }),
+  produces: 'application/pdf',
+  errors: ['service_unavailable'],
+  example: '%PDF-1.7',
+  async run(context, { id }) {
+    const invoice = await documentOf(context, id);
+    const { pdf } = await fileOf(context, invoice);
+    return new FileAnswer({
+      content_type: 'application/pdf',
+      filename: fileName(invoice.number, 'pdf'),
+      body: pdf,
+    });
+  },
+});
+
+export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation, pdfOperation] as const;

@@ -83,12 +83,14 @@ export type InvoiceView = Static<typeof InvoiceView>;
 /** A document as the API shows it. */
 export function viewInvoice(invoice: Invoice): InvoiceView {
   const { supplier_id, ack_at, issued_at, sent_at, lines, supplier, ...row } = invoice;
-  const { endorsement: _, payment_ref: __, ...shown } = row;
+  const { endorsement, payment_ref, original_issued_at, inr_rate, recipient, ...shown } = row;
+  const { tax_status, ...party } = recipient;
   return {
     ...shown,
     supplier: { ...supplier, address: [...supplier.address] },
     supplier_gstin: supplier.gstin,
     supplier_reseller_id: supplier_id === 'platform' ? null : supplier_id,
+    recipient: party,
     lines: [...lines],
     reverse_charge: false,
     ack_at: ack_at?.toISOString() ?? null,

@@ -1,6 +1,7 @@
 // SQL of documents.
 import type { Db, Id } from '../kernel/index.ts';
-import type { Invoice, InvoiceKind, TaxParts } from './types.ts';
+import type { ReturnDocument } from './returns.ts';
+import type { Invoice, InvoiceId, InvoiceKind, TaxParts } from './types.ts';
 
 /**
  * The next number of a series. The row stays locked until the transaction ends: documents of one supplier take turns,
@@ -24,7 +25,15 @@ export async function nextNumber(
 /** A document as it is issued: without what is only known later. */
 export type NewInvoice = Omit<
   Invoice,
-  'status' | 'original_number' | 'irn' | 'irn_qr' | 'ack_no' | 'ack_at' | 'pdf_sha256' | 'sent_at'
+  | 'status'
+  | 'original_number'
+  | 'original_issued_at'
+  | 'irn'
+  | 'irn_qr'
+  | 'ack_no'
+  | 'ack_at'
+  | 'pdf_sha256'
+  | 'sent_at'
 >;
 
 /** Inserts a document as it was issued. */
@@ -34,10 +43,10 @@ export async function insertInvoice(db: Db, invoice: NewInvoice): Promise<void> 
     text: `
       insert into invoice (id, org_id, supplier_id, number, fy, kind, currency, place_of_supply, supplier, recipient,
                            lines, hsn_sac, tax_rate_bps, taxable_minor, cgst_minor, sgst_minor, igst_minor,
-                           total_minor, endorsement, fx_rate, credits_micro, topup_id, refund_id,
+                           total_minor, endorsement, fx_rate, inr_rate, credits_micro, topup_id, refund_id,
                            original_invoice_id, payment_ref, irn_status, issued_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-              $23, $24, $25, $26, $27)`,
+              $23, $24, $25, $26, $27, $28)`,
     values: [
       invoice.id,
       invoice.org_id,
@@ -59,6 +68,7 @@ export async function insertInvoice(db: Db, invoice: NewInvoice): Promise<void> 
       invoice.total_minor,
       invoice.endorsement,
       invoice.fx_rate,
+      invoice.inr_rate,
       invoice.credits_micro,
       invoice.topup_id,
       invoice.refund_id,
@@ -75,7 +85,7 @@ export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string 
   const { rows } = await db.query<Invoice>({
     name: 'invoices.find',
     text: `
-      select i.*, o.number as original_number
+      select i.*, o.number as original_number, o.issued_at as original_issued_at
         from invoice i left join invoice o on o.id = i.original_invoice_id
        where i.org_id = $1 and i.id = $2`,
     values: [args.org_id, args.id],
@@ -94,7 +104,7 @@ export async function lockInvoice(
   const { rows } = await db.query<Invoice>({
     name: 'invoices.lock',
     text: `
-      select i.*, null as original_number from invoice i where i.org_id = $1 and i.id = $2 for update`,
+      select i.*, null as original_number, null as original_issued_at from invoice i where i.org_id = $1 and i.id = $2 for update`,
     values: [args.org_id, args.id],
   });
   return rows[0] ?? null;
@@ -131,7 +141,7 @@ export async function listInvoices(
   const { rows } = await db.query<Invoice>({
     name: 'invoices.list',
     text: `
-      select i.*, o.number as original_number
+      select i.*, o.number as original_number, o.issued_at as original_issued_at
         from invoice i left join invoice o on o.id = i.original_invoice_id
        where i.org_id = $1 and ($2::text is null or i.kind = $2)
          and ($3::timestamptz is null or (i.issued_at, i.id) < ($3, $4))
@@ -148,4 +158,58 @@ export async function markSent(db: Db, args: { id: string; at: Date }): Promise<
     text: 'update invoice set sent_at = $2 where id = $1 and sent_at is null',
     values: [args.id, args.at],
   });
+}
+
+/** Whether a file shows the registration (IRN) of its document, and its bytes. */
+export interface InvoiceFile {
+  readonly sha256: string;
+  readonly pdf: Buffer;
+}
+
+/** The file of a document; null when there is none yet. */
+export async function findFile(
+  db: Db,
+  args: { invoice_id: InvoiceId; registered: boolean },
+): Promise<InvoiceFile | null> {
+  const { rows } = await db.query<InvoiceFile>({
+    name: 'invoices.find_file',
+    text: 'select sha256, pdf from invoice_file where invoice_id = $1 and registered = $2',
+    values: [args.invoice_id, args.registered],
+  });
+  return rows[0] ?? null;
+}
+
+/** Keeps the file of a document, unless it has one: what was sent out first stays. */
+export async function keepFile(
+  db: Db,
+  file: InvoiceFile & { invoice_id: InvoiceId; registered: boolean; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'invoices.keep_file',
+    text: `
+      with kept as (
+        insert into invoice_file (invoice_id, registered, sha256, pdf, made_at) values ($1, $2, $3, $4, $5)
+        on conflict (invoice_id, registered) do nothing
+        returning invoice_id, sha256)
+      update invoice set pdf_sha256 = kept.sha256 from kept
+       where invoice.id = kept.invoice_id and (invoice.irn is not null) = $2`,
+    values: [file.invoice_id, file.registered, file.sha256, file.pdf, file.at],
+  });
+}
+
+/** The documents of a supplier from `from` until before `to`, in the order of their numbers within each series. */
+export async function listIssued(
+  db: Db,
+  args: { supplier_id: string; from: Date; to: Date },
+): Promise<ReturnDocument[]> {
+  const { rows } = await db.query<ReturnDocument>({
+    name: 'invoices.list_issued',
+    text: `
+      select i.*, o.number as original_number, o.issued_at as original_issued_at, o.total_minor as original_total_minor
+        from invoice i left join invoice o on o.id = i.original_invoice_id
+       where i.supplier_id = $1 and i.issued_at >= $2 and i.issued_at < $3
+       order by i.issued_at, i.id`,
+    values: [args.supplier_id, args.from, args.to],
+  });
+  return rows;
 }

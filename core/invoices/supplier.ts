@@ -41,6 +41,8 @@ export function taxTerms(args: {
   billing: Billing;
   amount_minor: number;
   gst_rate_bps: number;
+  /** Rupees for one unit of the currency; null for rupees. */
+  inr_rate: string | null;
 }): TaxTerms {
   const { supplier, billing } = args;
   const decision = decideTax(supplier, billing, args.gst_rate_bps);
@@ -48,6 +50,7 @@ export function taxTerms(args: {
     decision,
     ...taxOn(args.amount_minor, decision),
     supplier,
+    inr_rate: args.inr_rate,
     recipient: {
       org_id: billing.org_id,
       name: billing.name,
@@ -55,6 +58,7 @@ export function taxTerms(args: {
       country: billing.country,
       state_code: decision.state_known ? (decision.state_code ?? billing.address?.state_code ?? null) : null,
       gstin: billing.gstin,
+      tax_status: billing.tax_status,
     },
   };
 }

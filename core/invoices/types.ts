@@ -1,6 +1,6 @@
 // Documents and what they are made of. Fields as on the wire.
 import type { Id } from '../kernel/index.ts';
-import type { BillingAddress } from '../orgs/index.ts';
+import type { BillingAddress, TaxStatus } from '../orgs/index.ts';
 
 export const invoiceKinds = ['tax_invoice', 'export_invoice', 'credit_note', 'receipt'] as const;
 export type InvoiceKind = (typeof invoiceKinds)[number];
@@ -47,6 +47,8 @@ interface Recipient {
   readonly country: string;
   readonly state_code: string | null;
   readonly gstin: string | null;
+  /** Absent in documents of before it was kept. */
+  readonly tax_status?: TaxStatus;
 }
 
 /** The tax decision behind a quoted price; stored with the top-up, so that its document says the same. */
@@ -54,6 +56,8 @@ export interface TaxTerms extends TaxParts {
   readonly decision: TaxDecision;
   readonly supplier: Supplier;
   readonly recipient: Recipient;
+  /** Rupees for one unit of the currency, as `Invoice.inr_rate`; absent in terms of before it was kept. */
+  readonly inr_rate?: string | null;
 }
 
 interface InvoiceLine {
@@ -92,11 +96,14 @@ export interface Invoice {
   readonly endorsement: string;
   /** Decimal with eight places. */
   readonly fx_rate: string;
+  /** Rupees for one unit of `currency` on the day of issue, with eight places; null for rupees. */
+  readonly inr_rate: string | null;
   readonly credits_micro: number;
   readonly topup_id: Id<'topup'> | null;
   readonly refund_id: Id<'refund'> | null;
   readonly original_invoice_id: Id<'invoice'> | null;
   readonly original_number: string | null;
+  readonly original_issued_at: Date | null;
   /** The rail's reference of the payment, or of the refund. */
   readonly payment_ref: string | null;
   readonly irn_status: string;

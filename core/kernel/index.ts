@@ -20,6 +20,7 @@ export {
   unseal,
 } from './crypto.ts';
 export { csv } from './csv.ts';
+export { type Currency, currencies, decimalOf, exponentOf, formatMoney, isCurrency } from './currency.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford,

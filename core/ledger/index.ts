@@ -38,10 +38,12 @@ export {
   type DayMovements,
   type EndingCredit,
   findPlace,
+  type KindTotal,
   listCrossed,
   listEnding,
   listMovedBooks,
   sumDays,
+  sumEntries,
 } from './report/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {
@@ -72,7 +74,6 @@ export {
   restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';
-export { type KindTotal, sumEntries } from './totals-store.ts';
 export type {
   Balance,
   Hold,

@@ -1,9 +1,14 @@
-// Currencies that can be paid in: exponents, least amounts, how people read them (docs/topups.md#what-credits-cost).
-// Pure.
-import { mulDivFloor } from '../kernel/index.ts';
+// What a payment may be in each currency (docs/topups.md#what-credits-cost).
+import { type Currency, formatMoney, mulDivFloor } from '../kernel/index.ts';
 
-export const currencies = ['INR', 'USD', 'EUR', 'GBP', 'SGD', 'AED', 'AUD', 'CAD', 'JPY'] as const;
-export type Currency = (typeof currencies)[number];
+export {
+  type Currency,
+  currencies,
+  decimalOf,
+  exponentOf,
+  formatMoney,
+  isCurrency,
+} from '../kernel/index.ts';
 
 /** Least amounts of a top-up in the smallest unit, before tax. */
 export const MINIMUMS_MINOR: Readonly<Record<Currency, number>> = {
@@ -17,38 +22,6 @@ export const MINIMUMS_MINOR: Readonly<Record<Currency, number>> = {
   CAD: 700,
   JPY: 800,
 };
-
-/** Whether `text` names a currency that can be paid in. */
-export function isCurrency(text: string): text is Currency {
-  return (currencies as readonly string[]).includes(text);
-}
-
-/** Decimal places of a currency. */
-export function exponentOf(currency: Currency): number {
-  return currency === 'JPY' ? 0 : 2;
-}
-
-/** An amount of the smallest unit as a decimal: `118000` INR is `1180.00`. */
-export function decimalOf(amount_minor: number, currency: Currency): string {
-  const exponent = exponentOf(currency);
-  if (exponent === 0) return String(amount_minor);
-  const scale = 10 ** exponent;
-  return `${Math.floor(amount_minor / scale)}.${String(amount_minor % scale).padStart(exponent, '0')}`;
-}
-
-/** An amount as people of the currency write it: `₹1,180.00`, `SGD 25.00`. */
-export function formatMoney(amount_minor: number, currency: Currency): string {
-  const locale = currency === 'INR' ? 'en-IN' : 'en-US';
-  const digits = exponentOf(currency);
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  // The decimal goes in as text, so that no amount is rounded through a binary fraction.
-  return format.format(decimalOf(amount_minor, currency) as `${number}`).replaceAll('\u00a0', ' ');
-}
 
 /** Micro-USD as US dollars, rounded down to cents, so that never more is shown than there is. */
 export function formatCredits(credits_micro: number): string {

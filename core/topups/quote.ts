@@ -1,9 +1,9 @@
 // What credits cost (docs/topups.md#what-credits-cost). Pure; integers only.
 import { type TaxTerms, taxTerms } from '../invoices/index.ts';
-import { ServiceError } from '../kernel/index.ts';
+import { mulDivHalfUp, ServiceError } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, currencies, formatCredits, formatMoney, isCurrency } from './currency.ts';
-import { creditsFor, minorFor, rateText, withSpread } from './fx.ts';
+import { creditsFor, type FxSource, minorFor, rateText, withSpread } from './fx.ts';
 import type { FeeItem, PriceFacts } from './terms.ts';
 import type { RailName } from './types.ts';
 
@@ -41,6 +41,12 @@ export function currencyOf(billing: Pick<Billing, 'country' | 'currency'>): Curr
   });
 }
 
+/** Rupees for one unit of `currency` at mid rates, for the supplier's returns; null for rupees. */
+function inrRate(fx: FxSource, currency: Currency): string | null {
+  if (currency === 'INR') return null;
+  return rateText(mulDivHalfUp(fx.midRate('INR').rate_e8, 100_000_000, fx.midRate(currency).rate_e8));
+}
+
 /** The price of `amount_minor` of credits. @throws ServiceError amount_too_large, currency_not_supported. */
 export function priceTopup(facts: PriceFacts, amount_minor: number): Priced {
   const { billing, terms } = facts;
@@ -59,7 +65,7 @@ export function priceTopup(facts: PriceFacts, amount_minor: number): Priced {
       },
     );
   }
-  const tax = taxTerms({ ...facts, amount_minor });
+  const tax = taxTerms({ ...facts, amount_minor, inr_rate: inrRate(facts.fx, currency) });
   const tax_minor = tax.cgst_minor + tax.sgst_minor + tax.igst_minor;
   const total_minor = amount_minor + tax_minor;
   const credits_micro = creditsFor(amount_minor, currency, rate_e8);

@@ -107,6 +107,17 @@ test('from December after the financial year a credit note gives back no tax and
   });
 });
 
+/** A busy database gives no connection within 5 s; whoever settles a refund tries again. */
+async function credited(original: Invoice): ReturnType<typeof credit> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await credit(original, 1);
+    } catch (error) {
+      if (tries === 10 || !/timeout exceeded when trying to connect/.test(String(error))) throw error;
+    }
+  }
+}
+
 test('two hundred credit notes at once, one in ten rolled back, are numbered without gap or twin', async () => {
   const [{ last_no: start = 0 } = {}] = await rows<{ last_no: number }>(
     `select last_no from invoice_counter where series = 'CINV' order by fy desc`,
@@ -114,7 +125,7 @@ test('two hundred credit notes at once, one in ten rolled back, are numbered wit
   const original = await world.issue(maharashtra);
   const results = await Promise.allSettled(
     Array.from({ length: 200 }, (_, i) => {
-      if (i % 10 !== 0) return credit(original, 1);
+      if (i % 10 !== 0) return credited(original);
       return world.context.transaction(async (context) => {
         await credit(original, 1, { context });
         throw new Error('rolled back');

@@ -66,7 +66,10 @@ async function issue(context: Context, org: Org, sale: Sale): Promise<InvoiceId>
       amount_minor,
       fx_rate: billing.currency === 'INR' ? '90.03050000' : '1.00000000',
       credits_micro: 11_107_346,
-      terms: taxTerms({ supplier, billing, amount_minor, gst_rate_bps: 1_800 }),
+      terms: taxTerms({
+        ...{ supplier, billing, amount_minor, gst_rate_bps: 1_800 },
+        inr_rate: billing.currency === 'INR' ? null : '88.70000000',
+      }),
     }),
   );
   return id;

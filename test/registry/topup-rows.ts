@@ -12,7 +12,13 @@ export function makeTopup(
 ): Promise<{ topup_id: Id<'topup'>; invoice_id: Id<'invoice'> }> {
   return context.transaction(async (context) => {
     const billing = (await findBilling(context.db, tenant.org.id)) as Billing;
-    const terms = taxTerms({ supplier: DEMO_SUPPLIER, billing, amount_minor: 2_500, gst_rate_bps: 1_800 });
+    const terms = taxTerms({
+      supplier: DEMO_SUPPLIER,
+      billing,
+      amount_minor: 2_500,
+      gst_rate_bps: 1_800,
+      inr_rate: '88.70000000',
+    });
     const topup_id = newId('topup');
     const price = { currency: 'USD', amount_minor: 2_500, fx_rate: '1.00000000', credits_micro: 25_000_000 };
     const at = context.now();

@@ -154,13 +154,13 @@ export interface Context {
   requestHeader(name: string): string | null;
 }
 
-/** An answer that is a file instead of JSON (`format=csv`); `run` may return it instead of its output. */
+/** An answer that is a file instead of JSON (`format=csv`, a PDF); `run` may return it instead of its output. */
 export class FileAnswer {
   readonly content_type: string;
   readonly filename: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 
-  constructor(file: { content_type: string; filename: string; body: string }) {
+  constructor(file: { content_type: string; filename: string; body: string | Buffer }) {
     this.content_type = file.content_type;
     this.filename = file.filename;
     this.body = file.body;
@@ -196,8 +196,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
-  /** A second media type of the answer beside JSON, returned as a `FileAnswer`. */
-  readonly produces?: 'text/csv';
+  /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF always. */
+  readonly produces?: 'text/csv' | 'application/pdf';
   /** An example of the request body, shown in OpenAPI; a test checks it against `input`. */
   readonly request?: Partial<Static<I>>;
   /** An example of the answer, shown in OpenAPI; a test checks it against `output`. */

@@ -1,7 +1,8 @@
-// What accounts are made of: the movements of a book by UTC day, and its settles that belong to a call of another
-// day, and what of its credit will end.
+// What accounts are made of: the movements of a book by UTC day, its settles that belong to a call of another day, what
+// of its credit will end, and the sums of all live books by kind of entry.
 import type { Db, Id, MicroUsd, RequestId } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
+import type { EntryKind } from '../kinds.ts';
 
 /** Sums of the entries of one UTC day, micro-USD; all positive. */
 export interface DayMovements {
@@ -126,4 +127,49 @@ export async function listEnding(db: Db, args: { after: Date; until: Date }): Pr
     values: [args.after, args.until],
   });
   return rows;
+}
+
+/** What entries of a kind moved in a time, in micro-USD. */
+export interface KindTotal {
+  readonly kind: EntryKind;
+  /** Of an expiry: whether the lot was granted. */
+  readonly granted: boolean;
+  /** Signed: what customers got less what was taken from them. */
+  readonly amount: bigint;
+  readonly written_off: bigint;
+}
+
+interface Totals {
+  readonly kinds: readonly KindTotal[];
+  /** available + held of all live books, as the books say now. */
+  readonly balance: bigint;
+}
+
+/** Entries from `from` on and before `to`, by kind, and the balances now, in one snapshot. */
+export async function sumEntries(ledger: Db, of: { from: Date | null; to: Date }): Promise<Totals> {
+  const { rows } = await ledger.query<{
+    kind: EntryKind | null;
+    granted: boolean;
+    amount: string;
+    written_off: string;
+  }>({
+    name: 'ledger.sum_entries',
+    text: `
+      select k.name as kind, coalesce(l.is_grant, false) as granted, sum(e.amount)::text as amount,
+             coalesce(sum(w.amount), 0)::text as written_off
+        from ledger.entry e
+        join ledger.book b on b.book_id = e.book_id and b.environment = 1
+        join ledger.entry_kind k on k.kind = e.kind
+        left join ledger.lot l on e.kind = 16 and l.lot_id = e.ref_id
+        left join ledger.writeoff w on w.book_id = e.book_id and w.seq = e.seq
+       where e.created_at >= coalesce($1, '-infinity'::timestamptz) and e.created_at < $2
+       group by 1, 2
+      union all
+      select null, false, coalesce(sum(available + held), 0)::text, '0' from ledger.book where environment = 1`,
+    values: [of.from, of.to],
+  });
+  const kinds = rows.flatMap(({ kind, granted, amount, written_off }) =>
+    kind === null ? [] : [{ kind, granted, amount: BigInt(amount), written_off: BigInt(written_off) }],
+  );
+  return { kinds, balance: BigInt(rows.find(({ kind }) => kind === null)!.amount) };
 }

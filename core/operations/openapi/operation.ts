@@ -165,6 +165,10 @@ function success(operation: Operation, { components }: Parts): Json {
   const status = String(operation.status ?? 200);
   if (status === '204') return { 204: { description: 'Done; no body.' } };
   const { output } = operation;
+  if (operation.produces === 'application/pdf') {
+    const content = { [operation.produces]: { schema: { type: 'string', format: 'binary' } } };
+    return { [status]: { description: 'The file.', content } };
+  }
   if (nameOf(output) === undefined) throw new Error(`the answer of ${operation.name} has no name`);
   const content: Json = {
     'application/json': {
