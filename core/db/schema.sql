@@ -653,7 +653,7 @@ create table public.ledger_task (
   created_at timestamp with time zone not null,
   constraint ledger_task_pkey PRIMARY KEY (task_no),
   constraint applied_iff_answered CHECK (((applied_at IS NULL) = (result IS NULL))),
-  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'set_budget'::text, 'resume_budget'::text]))),
+  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'set_budget'::text, 'resume_budget'::text, 'set_low_mark'::text]))),
   constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text]))))
 );
 CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (book_id, reference) WHERE (reference IS NOT NULL);
@@ -737,10 +737,12 @@ create table public.org (
   updated_at timestamp with time zone not null,
   closed_at timestamp with time zone,
   logging_off_at timestamp with time zone,
+  low_balance_micro bigint not null default 5000000,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
   constraint org_slug_once UNIQUE (slug),
+  constraint low_balance_is_not_negative CHECK ((low_balance_micro >= 0)),
   constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
   constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),

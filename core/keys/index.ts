@@ -15,5 +15,5 @@ export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { grantOfSession } from './session-grant.ts';
-export { findKeyMaker, findSubjectOwner } from './store.ts';
+export { findKeyMaker, findKeys, findSubjectOwner, hasWorkingKeys, listChains } from './store.ts';
 export type { Grant, KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';

@@ -306,3 +306,40 @@ export async function findSubjectOwner(
   });
   return rows[0] ?? null;
 }
+
+/** A number of the ledger that keys of a project count under: one per rotation chain. */
+interface Chain {
+  readonly project_id: Id<'project'>;
+  readonly environment: Environment;
+  readonly chain_no: number;
+}
+
+/** The chains of `project_ids`, ended ones too: what they spent counts. */
+export async function listChains(
+  db: Db,
+  args: { org_id: Id<'org'>; project_ids: readonly string[] },
+): Promise<Chain[]> {
+  const { rows } = await db.query<Chain>({
+    name: 'keys.list_chains',
+    text: `
+      select distinct project_id, environment, chain_no from api_key where org_id = $1 and project_id = any ($2)`,
+    values: [args.org_id, args.project_ids],
+  });
+  return rows;
+}
+
+/** Whether a project has keys that work at `now`. */
+export async function hasWorkingKeys(
+  db: Db,
+  args: { org_id: Id<'org'>; project_id: Id<'project'>; now: Date },
+): Promise<boolean> {
+  const { rows } = await db.query<{ has: boolean }>({
+    name: 'keys.has_working',
+    text: `
+      select exists (select from api_key
+                      where org_id = $1 and project_id = $2 and status <> 'revoked'
+                        and (expires_at is null or expires_at > $3)) as has`,
+    values: [args.org_id, args.project_id, args.now],
+  });
+  return rows[0]?.has === true;
+}

@@ -69,6 +69,7 @@ export {
   orderBudget,
   orderCredit,
   orderDebit,
+  orderLowMark,
   orderRestore,
   orderResumption,
   restoreOutcome,

@@ -39,11 +39,14 @@ export async function findBook(
   return rows[0]?.book_id ?? null;
 }
 
+/** Where `credits.low` fires for a book; null: nowhere. */
+export interface LowMark {
+  readonly book_id: number;
+  readonly low_mark_micro_usd: MicroUsd | null;
+}
+
 /** Sets where `credits.low` fires for a book; null turns it off. */
-export async function setLowMark(
-  db: Db,
-  args: { book_id: number; low_mark_micro_usd: MicroUsd | null },
-): Promise<void> {
+export async function setLowMark(db: Db, args: LowMark): Promise<void> {
   await db.query({
     name: 'ledger.set_low_mark',
     text: 'select ledger.set_low_mark($1, $2)',

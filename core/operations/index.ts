@@ -2,7 +2,7 @@ export { admit } from './access.ts';
 export { createContext } from './context.ts';
 export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
-export { type Jobs, startJobs } from './jobs.ts';
+export { type Jobs, relayParts, startJobs } from './jobs.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { errorTable } from './openapi/errors.ts';
 export {

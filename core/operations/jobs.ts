@@ -1,5 +1,6 @@
 // The periodic work of an installation, led by one process at a time.
 import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
+import { mailedTopics, mailFact } from '../budgets/index.ts';
 import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
@@ -100,7 +101,7 @@ export function startJobs(parts: JobParts): Jobs {
         name: 'relay_outbox',
         every_ms: SECOND / 2,
         async run() {
-          const queued = await relayOutbox(pool, findSubjectOwner);
+          const queued = await relayOutbox(pool, relayParts);
           if (queued > 0) await deliverer.pump();
           return queued;
         },
@@ -135,6 +136,9 @@ export function startJobs(parts: JobParts): Jobs {
     },
   };
 }
+
+/** The names in events, and what is mailed besides. */
+export const relayParts = { nameKey: findSubjectOwner, reported: mailedTopics, report: mailFact };
 
 /** What the leader measured last. */
 type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails']: Jobs[K] };

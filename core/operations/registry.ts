@@ -1,5 +1,6 @@
 // Every operation of the service, once. Surfaces bind what stands here; the walks of test/registry read it.
 import { analyticsOperations } from '../analytics/index.ts';
+import { budgetOperations } from '../budgets/index.ts';
 import { byokOperations } from '../byok/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = checked([
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,
+  ...budgetOperations,
   ...privacyOperations,
   ...identityOperations,
 ] as unknown as Operation[]);

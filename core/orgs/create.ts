@@ -11,13 +11,14 @@ import { orderBook, orderBudget, orderCredit } from '../ledger/index.ts';
 import { currencyOf } from './currency.ts';
 import { placeFor } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
-import { countProjects, findProject, insertOrg, insertProject } from './store.ts';
+import { countProjects, findProject, insertProject } from './project-store.ts';
+import { insertOrg } from './store.ts';
 import type { Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
 
 /** Play credit of a new sandbox book, and what a refill tops it up to. */
 export const SANDBOX_CREDIT = microUsd(100_000_000);
-/** Event `credits.low` below 5 USD. */
-const LOW_BALANCE = microUsd(5_000_000);
+/** Event `credits.low` below 5 USD: the default of the column `low_balance_micro`. */
+export const LOW_BALANCE = microUsd(5_000_000);
 
 /** Of a new organization, and what `null` in a patch resets a member to. */
 export const DEFAULT_DATA_POLICY: OrgDataPolicy = {

@@ -6,24 +6,30 @@ export {
   setBilling,
   type TaxStatus,
 } from './billing-store.ts';
-export { createOrg, createProject, DEFAULT_DATA_POLICY, SANDBOX_CREDIT } from './create.ts';
+export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
 export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
 export { type PlanId, planIds, planLimits } from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
-export { listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
+export {
+  archiveProject,
+  findProject,
+  findProjectByNumber,
+  findProjectId,
+  listProjects,
+  lockProject,
+  updateProject,
+} from './project-store.ts';
 export {
   findGrantFacts,
   findOrg,
   findOrgRecords,
-  findProject,
-  findProjectId,
-  listProjects,
   lockOrg,
+  type OrgRecord,
   readShard,
   searchOrgs,
   setOrgStatus,
 } from './store.ts';
-export { changeTerms } from './terms.ts';
+export { changeLowBalance, changeTerms } from './terms.ts';
 export type { GrantFacts, Member, Membership, Org, OrgDataPolicy, OrgStatus, Project } from './types.ts';

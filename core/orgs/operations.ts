@@ -12,7 +12,6 @@ import {
   sendVersion,
   Time,
 } from '../kernel/index.ts';
-import { getProjectOperation, listProjectsOperation } from './projects.ts';
 import { findOrgRecords, type OrgRecord } from './store.ts';
 
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
@@ -36,6 +35,12 @@ export const OrgView = named(
     tax_status: oneOf(['gst_registered', 'unregistered', 'sez', 'overseas']),
     billing_email: Text,
     billing_address: nullable(Type.Object({}, { additionalProperties: true })),
+    low_balance_micro: Type.Integer({
+      description: '`credits.low` and a mail when available + held falls below it; 0: never',
+    }),
+    paused: nullable(
+      Type.Object({ reason: Type.Literal('suspended') }, { description: 'why all calls are refused' }),
+    ),
     role: nullable(oneOf(roles, 'Role')),
     settings: Type.Object({
       security: Type.Object({
@@ -67,6 +72,8 @@ export const orgExample = {
   tax_status: 'unregistered',
   billing_email: null,
   billing_address: null,
+  low_balance_micro: 5_000_000,
+  paused: null,
   role: 'owner',
   settings: {
     security: { require_2fa: false, session_hours: 72, console_ip_allow: [], key_default_expiry_days: 0 },
@@ -81,6 +88,7 @@ export function viewOrg(org: OrgRecord, role: Role | null): OrgView {
   const security = settings.security ?? {};
   return {
     ...plain,
+    paused: org.status === 'suspended' ? { reason: 'suspended' } : null,
     role,
     settings: {
       security: {
@@ -116,4 +124,4 @@ export const getOrgOperation = operation({
   },
 });
 
-export const orgOperations = [getOrgOperation, listProjectsOperation, getProjectOperation] as const;
+export const orgOperations = [getOrgOperation] as const;

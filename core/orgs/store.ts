@@ -1,6 +1,6 @@
-// SQL of organizations and projects.
-import type { Db, Environment, Id } from '../kernel/index.ts';
-import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project, SecuritySettings } from './types.ts';
+// SQL of organizations.
+import type { Db, Id } from '../kernel/index.ts';
+import type { GrantFacts, Org, OrgDataPolicy, OrgKind, SecuritySettings } from './types.ts';
 
 /** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
@@ -75,6 +75,7 @@ export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_i
   readonly tax_status: 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
   readonly billing_email: string | null;
   readonly billing_address: Record<string, unknown> | null;
+  readonly low_balance_micro: number;
   readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
   readonly closed_at: Date | null;
   readonly updated_at: Date;
@@ -86,7 +87,8 @@ export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<Or
     name: 'orgs.find_records',
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, legal_name, gstin, tax_status,
-             billing_email, billing_address, settings, data_policy, created_at, closed_at, updated_at
+             billing_email, billing_address, low_balance_micro, settings, data_policy, created_at, closed_at,
+             updated_at
         from org where id = any($1) order by created_at, id`,
     values: [ids],
   });
@@ -151,82 +153,6 @@ export async function findGrantFacts(
   return rows[0] ?? null;
 }
 
-/** Inserts a project and returns its numbers; null when an active one of the organization holds the slug. */
-export async function insertProject(
-  db: Db,
-  project: {
-    id: Id<'project'>;
-    org_id: Id<'org'>;
-    slug: string;
-    name: string;
-    environment: Environment;
-    at: Date;
-  },
-): Promise<{ live_no: number; sandbox_no: number } | null> {
-  const { rows } = await db.query<{ live_no: number; sandbox_no: number }>({
-    name: 'orgs.insert_project',
-    text: `
-      insert into project (id, org_id, slug, name, environment, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $6)
-      on conflict (org_id, slug) where status = 'active' do nothing
-      returning live_no, sandbox_no`,
-    values: [project.id, project.org_id, project.slug, project.name, project.environment, project.at],
-  });
-  return rows[0] ?? null;
-}
-
-/** An active project of `org_id` by id or slug; null when it is missing, archived or another organization's. */
-export async function findProject(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Project | null> {
-  const { rows } = await db.query<Project>({
-    name: 'orgs.find_project',
-    text: `
-      select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, created_at
-        from project where org_id = $1 and (id = $2 or slug = $2) and status = 'active'`,
-    values: [args.org_id, args.id],
-  });
-  return rows[0] ?? null;
-}
-
-/** How many active projects an organization has, both environments. */
-export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> {
-  const { rows } = await db.query<{ n: number }>({
-    name: 'orgs.count_projects',
-    text: `select count(*)::int as n from project where org_id = $1 and status = 'active'`,
-    values: [org_id],
-  });
-  return rows[0]?.n ?? 0;
-}
-
-/** Active projects of an organization, oldest first; `environment` and `id` null: all. Plans bound their number. */
-export async function listProjects(
-  db: Db,
-  args: { org_id: Id<'org'>; environment: Environment | null; id: string | null },
-): Promise<Project[]> {
-  const { rows } = await db.query<Project>({
-    name: 'orgs.list_projects',
-    text: `
-      select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, created_at
-        from project
-       where org_id = $1 and status = 'active' and ($2::text is null or environment = $2)
-         and ($3::text is null or id = $3)
-       order by created_at, id`,
-    values: [args.org_id, args.environment, args.id],
-  });
-  return rows;
-}
-
-/** The project that counts under `no` in the ledger, in either book; null when its row is gone. */
-export async function findProjectId(db: Db, no: number): Promise<Id<'project'> | null> {
-  const { rows } = await db.query<{ id: Id<'project'> }>({
-    name: 'orgs.find_project_id',
-    text: 'select id from project where live_no = $1 or sandbox_no = $1',
-    values: [no],
-  });
-  return rows[0]?.id ?? null;
-}
-
 /** Organizations whose id or slug is `q`, then those whose slug begins with it or whose name contains it. Staff only. */
 export async function searchOrgs(db: Db, args: { q: string; limit: number }): Promise<Org[]> {
   const { rows } = await db.query<Org>({
@@ -241,4 +167,16 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
     values: [args.q, args.limit],
   });
   return rows;
+}
+
+/** Sets below which balance an organization is told. */
+export async function setLowBalance(
+  db: Db,
+  args: { org_id: Id<'org'>; low_balance_micro: number; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_low_balance',
+    text: 'update org set low_balance_micro = $2, updated_at = $3 where id = $1',
+    values: [args.org_id, args.low_balance_micro, args.at],
+  });
 }

@@ -1,8 +1,8 @@
 // What staff decide about an organization: kind, plan, status.
-import type { Context } from '../kernel/index.ts';
-import { writeEvent } from '../ledger/index.ts';
+import { type Context, microUsd } from '../kernel/index.ts';
+import { orderLowMark, writeEvent } from '../ledger/index.ts';
 import type { PlanId } from './plans.ts';
-import { lockOrg, setOrgStatus, setTerms } from './store.ts';
+import { lockOrg, setLowBalance, setOrgStatus, setTerms } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 interface Terms {
@@ -35,4 +35,18 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     }
     return true;
   });
+}
+
+/**
+ * Changes below which balance an organization is told, in the row and, by an order, at the ledger; 0 is never. Call
+ * inside a transaction that holds the organization's lock.
+ */
+export async function changeLowBalance(
+  context: Context,
+  org: Pick<Org, 'id' | 'shard' | 'live_book_id'>,
+  low_balance_micro: number,
+): Promise<void> {
+  await setLowBalance(context.db, { org_id: org.id, low_balance_micro, at: context.now() });
+  const low_mark_micro_usd = low_balance_micro === 0 ? null : microUsd(low_balance_micro);
+  await orderLowMark(context, org.shard, { book_id: org.live_book_id, low_mark_micro_usd });
 }

@@ -48,6 +48,7 @@ export interface Project {
   readonly budget_hard: boolean;
   readonly alerts: readonly number[];
   readonly created_at: Date;
+  readonly updated_at: Date;
 }
 
 /** What a key inherits from its organization and project. */

@@ -1,1 +1,1 @@
-export { privacyOperations, updateOrgOperation } from './operations.ts';
+export { lowBalanceMember, privacyOperations, updateOrgOperation } from './operations.ts';

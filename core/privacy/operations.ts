@@ -13,7 +13,17 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { roleBehind } from '../keys/index.ts';
-import { findOrgRecords, lockOrg, OrgView, orgExample, setDataPolicy, viewOrg } from '../orgs/index.ts';
+import {
+  changeLowBalance,
+  findOrgRecords,
+  LOW_BALANCE,
+  lockOrg,
+  type OrgRecord,
+  OrgView,
+  orgExample,
+  setDataPolicy,
+  viewOrg,
+} from '../orgs/index.ts';
 import { billingChangeIn, billingMembers, changeBilling } from '../topups/index.ts';
 import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
 
@@ -37,11 +47,36 @@ async function changePolicy(context: Context, patch: DataPolicyPatch | null): Pr
   await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
 }
 
+async function changeMark(context: Context, before: OrgRecord, asked: number | null): Promise<void> {
+  const org = await lockOrg(context.db, before.id);
+  if (org === null) throw notFound();
+  const low_balance_micro = asked ?? LOW_BALANCE;
+  const changes = changesOf(before, { ...before, low_balance_micro }, ['low_balance_micro']);
+  if (Object.keys(changes.after).length === 0) return;
+  await changeLowBalance(context, org, low_balance_micro);
+  const target = { type: 'org', id: org.id, display: org.slug };
+  await writeAudit(context, { action: 'orgs.update', org_id: org.id, target, ...changes });
+}
+
+/** Below which balance the organization is told, as it stands in a request; null is the default. */
+export const lowBalanceMember = {
+  low_balance_micro: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: '`credits.low` and a mail below it; 0: never; null: 5 USD',
+      }),
+    ),
+  ),
+};
+
 export const updateOrgOperation = operation({
   name: 'orgs.update',
   method: 'PATCH',
   path: '/v1/orgs/:id',
-  summary: "Change an organization's data policy, or its currency, address and tax status",
+  summary:
+    "Change an organization's data policy, its currency, address and tax status, or when it is told of a low balance",
   audience: {
     kind: 'key',
     scopes: ['manage:keys'],
@@ -52,13 +87,14 @@ export const updateOrgOperation = operation({
     id: idOf('org'),
     data_policy: Type.Optional(nullable(DataPolicyPatch)),
     ...billingMembers,
+    ...lowBalanceMember,
   }),
   output: OrgView,
   errors: ['invalid_pattern', 'invalid_gstin', 'conflict'],
   versioned: true,
   request: { data_policy: { zdr: true, regions: ['eu'], redact: { presets: ['email'] } } },
   example: orgExample,
-  async run(context, { id, data_policy, ...others }) {
+  async run(context, { id, data_policy, low_balance_micro, ...others }) {
     const caller = orgCaller(context);
     if (id !== caller.org_id) throw notFound();
     return context.transaction(async (context) => {
@@ -69,6 +105,10 @@ export const updateOrgOperation = operation({
       if (data_policy !== undefined) {
         refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
         await changePolicy(context, data_policy);
+      }
+      if (low_balance_micro !== undefined) {
+        refuseOthers(context, { param: 'low_balance_micro', roles: ['owner', 'admin', 'billing'] });
+        await changeMark(context, before, low_balance_micro);
       }
       const change = billingChangeIn(others);
       if (change !== null) {

@@ -17,6 +17,23 @@ type KeyNamer = (
   subject: { key_no: number },
 ) => Promise<{ readonly key_id: Id<'key'>; readonly project_id: Id<'project'> } | null>;
 
+/** What the relay asks of other concepts. */
+interface RelayParts {
+  readonly nameKey: KeyNamer;
+  /** Facts that `report` is shown, subscribed to or not. */
+  readonly reported: ReadonlySet<string>;
+  /** Called for each of them in the transaction that stores its event; a fact that is read again has the same id. */
+  readonly report: (
+    db: Db,
+    fact: {
+      readonly event_id: Id<'event'>;
+      readonly org_id: string;
+      readonly topic: string;
+      readonly payload: Fact['payload'];
+    },
+  ) => Promise<void>;
+}
+
 /** The body of an event: written once, and sent unchanged in every attempt. */
 export function eventBody(event: {
   readonly id: Id<'event'>;
@@ -42,16 +59,22 @@ async function dataOf(db: Db, payload: Fact['payload'], nameKey: KeyNamer): Prom
   return payload;
 }
 
-/** Stores the facts that are wanted as events and queues their deliveries; returns how many. */
+/** Stores the facts that are wanted as events, queues their deliveries and returns how many; reports what is to be. */
 async function store(
   db: Db,
   facts: readonly Fact[],
-  by: { nameKey: KeyNamer; idOf: (fact: Fact) => Id<'event'> },
+  by: RelayParts & { idOf: (fact: Fact) => Id<'event'> },
 ): Promise<number> {
+  const ids = new Map(facts.map((fact) => [fact, by.idOf(fact)]));
+  const idOf = (fact: Fact) => ids.get(fact) as Id<'event'>;
+  for (const fact of facts.filter(({ topic }) => by.reported.has(topic))) {
+    const { org_id, topic, payload } = fact;
+    await by.report(db, { event_id: idOf(fact), org_id, topic, payload });
+  }
   const events: NewEvent[] = [];
   for (const fact of await wantedFacts(db, facts)) {
     const { org_id, topic: type, created_at: at } = fact;
-    const id = by.idOf(fact);
+    const id = idOf(fact);
     const data = await dataOf(db, fact.payload, by.nameKey);
     events.push({ id, org_id, type, body: eventBody({ id, type, org_id, at, data }), at });
   }
@@ -66,11 +89,11 @@ interface Done {
 }
 
 /** The installation's own: event and deletion of its fact are one transaction. */
-function relayOwn(pool: Pool, nameKey: KeyNamer): Promise<Done> {
+function relayOwn(pool: Pool, parts: RelayParts): Promise<Done> {
   return pool.transaction(async (db) => {
     const facts = await takeFacts(db, BATCH);
     if (facts.length === 0) return { taken: 0, queued: 0 };
-    const queued = await store(db, facts, { nameKey, idOf: () => newId('event') });
+    const queued = await store(db, facts, { ...parts, idOf: () => newId('event') });
     await deleteFacts(db, 'public.outbox', facts);
     return { taken: facts.length, queued };
   });
@@ -80,12 +103,12 @@ function relayOwn(pool: Pool, nameKey: KeyNamer): Promise<Done> {
 async function relayLedger(
   pool: Pool,
   { ledger, shard }: { ledger: Db; shard: string },
-  nameKey: KeyNamer,
+  parts: RelayParts,
 ): Promise<Done> {
   const facts = await readFacts(ledger, BATCH);
   if (facts.length === 0) return { taken: 0, queued: 0 };
   const idOf = (fact: Fact) => ledgerEventId(shard, fact);
-  const queued = await pool.transaction((db) => store(db, facts, { nameKey, idOf }));
+  const queued = await pool.transaction((db) => store(db, facts, { ...parts, idOf }));
   await deleteFacts(ledger, 'ledger.outbox', facts);
   return { taken: facts.length, queued };
 }
@@ -115,11 +138,11 @@ async function empty(relay: () => Promise<Done>): Promise<number> {
 /**
  * Empties the outboxes into deliveries; returns how many were queued. A job; two that run at once make no event twice.
  */
-export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
-  const own = (await hasFacts(pool, 'public.outbox')) ? await empty(() => relayOwn(pool, nameKey)) : 0;
+export async function relayOutbox(pool: Pool, parts: RelayParts): Promise<number> {
+  const own = (await hasFacts(pool, 'public.outbox')) ? await empty(() => relayOwn(pool, parts)) : 0;
   const ledgers = await eachShard(pool.shards, async (ledger, shard) => {
     if (!(await hasFacts(ledger, 'ledger.outbox'))) return 0;
-    return empty(() => relayLedger(pool, { ledger, shard }, nameKey));
+    return empty(() => relayLedger(pool, { ledger, shard }, parts));
   });
   return own + ledgers;
 }

@@ -6,8 +6,8 @@ import {
   type RowDetail,
   readDetails,
 } from '@svc/core/analytics/index.ts';
+import { listProjectsOperation, type ProjectView } from '@svc/core/budgets/index.ts';
 import { getKeyOperation, type KeyView, readKeys } from '@svc/core/keys/index.ts';
-import { listProjectsOperation, type ProjectView } from '@svc/core/orgs/index.ts';
 import DataLoader from 'dataloader';
 import type { Static } from 'typebox';
 import { Runner, type SurfaceRequest } from '../run.ts';

@@ -1,9 +1,9 @@
 // Calls over three ledgers in two databases: each organization's money moves in its own ledger and nowhere else, and one
 // ledger that is away takes none of the others with it.
 import { createPool } from '@svc/core/db/index.ts';
-import { findSubjectOwner } from '@svc/core/keys/index.ts';
 import { readBalance, verifyLedger } from '@svc/core/ledger/index.ts';
 import { startProxy } from '@svc/core/ledger/testing/proxy.ts';
+import { relayParts } from '@svc/core/operations/index.ts';
 import { relayOutbox } from '@svc/core/webhooks/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aCall, EXACT_MICRO } from '../concurrency/money.ts';
@@ -162,11 +162,11 @@ test('a fact of another ledger becomes one event, also when it is read again', a
   };
   await put();
   // The gateway's job relays too: whoever comes first, it is one.
-  await relayOutbox(pool, findSubjectOwner);
+  await relayOutbox(pool, relayParts);
   await expect.poll(events).toHaveLength(1);
   const first = await events();
   await put();
-  await relayOutbox(pool, findSubjectOwner);
+  await relayOutbox(pool, relayParts);
   expect(await events()).toEqual(first);
 });
 

@@ -45,6 +45,9 @@ const lists: readonly (readonly [string, string, readonly string[]])[] = [
       'analytics.list_attempts_of',
       'analytics.list_rows',
       'keys.find_all',
+      'keys.list_chains',
+      'ledger.read_key_spend',
+      'ledger.read_windows',
       'ledger.read_windows',
       'orgs.list_projects',
     ],
@@ -52,7 +55,14 @@ const lists: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'keys with their projects',
     'query($first: Int!) { keys(first: $first) { nodes { id name project { name } } } }',
-    ['keys.list', 'ledger.read_windows', 'orgs.list_projects'],
+    [
+      'keys.list',
+      'keys.list_chains',
+      'ledger.read_key_spend',
+      'ledger.read_windows',
+      'ledger.read_windows',
+      'orgs.list_projects',
+    ],
   ],
 ];
 

@@ -20,6 +20,7 @@ export const concepts = [
   'webhooks',
   'workflow-starts',
   'keys',
+  'budgets',
   'byok',
   'limits',
   'policies',

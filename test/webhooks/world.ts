@@ -15,9 +15,8 @@ import {
   shiftClock,
   silentLog,
 } from '@svc/core/kernel/index.ts';
-import { findSubjectOwner } from '@svc/core/keys/index.ts';
 import { writeEvent } from '@svc/core/ledger/index.ts';
-import { createContext, operations } from '@svc/core/operations/index.ts';
+import { createContext, operations, relayParts } from '@svc/core/operations/index.ts';
 import { createOrg } from '@svc/core/orgs/index.ts';
 import {
   createDeliverer,
@@ -101,7 +100,7 @@ export async function startWorld(
   const contextOf = (caller: Context['caller']) =>
     createContext({ request_id: newRequestId(), caller, pool, log: silentLog, services });
   const staff = contextOf({ kind: 'staff', name: 'test', staff_id: null, roles: ['super'] });
-  const relay = () => relayOutbox(pool, findSubjectOwner);
+  const relay = () => relayOutbox(pool, relayParts);
 
   async function tenant(slug: string, existing?: Id<'org'>): Promise<Tenant> {
     const make = () => createOrg(staff, { slug, name: slug, billing_country: 'US' });

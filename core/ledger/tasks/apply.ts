@@ -2,7 +2,7 @@
 // order is then carried out again, which changes nothing (L10, and the version of a budget).
 import { isDatabaseFault } from '../../db/index.ts';
 import { type Context, type Db, type Log, now, type Shards } from '../../kernel/index.ts';
-import { credit, debit, openBook, restore, resumeBudget, setBudget } from '../store.ts';
+import { credit, debit, openBook, restore, resumeBudget, setBudget, setLowMark } from '../store.ts';
 import {
   deleteTask,
   dueBooks,
@@ -52,6 +52,9 @@ async function carryOut(ledger: Db, task: Task): Promise<TaskResult | null> {
       return null;
     case 'resume_budget':
       await resumeBudget(ledger, task.content, task.task_no);
+      return null;
+    case 'set_low_mark':
+      await setLowMark(ledger, task.content);
       return null;
   }
 }

@@ -3,7 +3,7 @@
 // and nothing that was committed is lost, wherever the ledger is.
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { readWindows } from '../read-store.ts';
-import type { Budget, Credit, Debit, NewBook, Restoration } from '../store.ts';
+import type { Budget, Credit, Debit, LowMark, NewBook, Restoration } from '../store.ts';
 import { applyAfterCommit, applyTasks } from './apply.ts';
 import {
   type AnsweredKind,
@@ -175,13 +175,22 @@ export async function orderBudget(context: Context, shard: string, budget: Budge
   await order(context, { shard, book_id: budget.book_id }, { kind: 'set_budget', content: budget });
 }
 
-/** Orders that a key's hard budget holds nothing back today; false, and no order, when none does. */
+/** Orders the balance below which a book tells `credits.low`; null: it tells nothing. */
+export async function orderLowMark(context: Context, shard: string, mark: LowMark): Promise<void> {
+  await order(context, { shard, book_id: mark.book_id }, { kind: 'set_low_mark', content: mark });
+}
+
+/**
+ * Orders that the hard budget of a key or project holds nothing back in the window that runs now; false, and no order,
+ * when none does.
+ */
 export async function orderResumption(
   context: Context,
   place: Place,
-  subject: { readonly key_no: number },
+  subject: Budget['subject'],
 ): Promise<boolean> {
-  const [window] = await readWindows(context.shards.at(place.shard), { key_nos: [subject.key_no] });
+  const of = 'key_no' in subject ? { key_nos: [subject.key_no] } : { project_nos: [subject.project_no] };
+  const [window] = await readWindows(context.shards.at(place.shard), of);
   if (window?.hard !== true) return false;
   const content = { subject, start: window.start };
   await order(context, place, { kind: 'resume_budget', content });

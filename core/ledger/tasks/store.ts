@@ -1,6 +1,6 @@
 // SQL of the ledger's tasks. They are rows of the installation's database: written with what they follow from.
 import type { Db, Id, MicroUsd } from '../../kernel/index.ts';
-import type { Budget, Credit, Debit, NewBook, Restoration, Resumption } from '../store.ts';
+import type { Budget, Credit, Debit, LowMark, NewBook, Restoration, Resumption } from '../store.ts';
 
 interface CreditContent extends Omit<Credit, 'lot_id' | 'expires_at'> {
   readonly lot_id: Id<'lot'>;
@@ -18,7 +18,8 @@ export type Order =
   | { readonly kind: 'debit'; readonly content: DebitContent }
   | { readonly kind: 'restore'; readonly content: Restoration }
   | { readonly kind: 'set_budget'; readonly content: Budget }
-  | { readonly kind: 'resume_budget'; readonly content: Resumption };
+  | { readonly kind: 'resume_budget'; readonly content: Resumption }
+  | { readonly kind: 'set_low_mark'; readonly content: LowMark };
 
 export type Task = Order & {
   /** Orders of one book are carried out in the order of these. */

@@ -1,13 +1,18 @@
 // The organization that the caller has entered, and its projects.
-import { listOrgsOperation } from '@svc/core/identity/index.ts';
 import {
-  getOrgOperation,
+  archiveProjectOperation,
+  CreateProjectInput,
+  createProjectOperation,
   listProjectsOperation,
-  OrgView,
+  PatchProjectInput,
   ProjectView,
+  patchProjectOperation,
   projectStatuses,
-} from '@svc/core/orgs/index.ts';
-import { updateOrgOperation } from '@svc/core/privacy/index.ts';
+  resumeProjectOperation,
+} from '@svc/core/budgets/index.ts';
+import { listOrgsOperation } from '@svc/core/identity/index.ts';
+import { getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
+import { lowBalanceMember, updateOrgOperation } from '@svc/core/privacy/index.ts';
 import { billingMembers } from '@svc/core/topups/index.ts';
 import { Type } from 'typebox';
 import { builder, derive, Node } from '../builder.ts';
@@ -56,14 +61,54 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const billing = Type.Object({ id: OrgView.properties.id, ...billingMembers });
+const billing = Type.Object({ id: OrgView.properties.id, ...billingMembers, ...lowBalanceMember });
 
 mutation({
   name: 'updateBilling',
   operation: updateOrgOperation,
   input: billing,
-  description: 'Changes where the organization is taxed and what it pays in; what is left out stays.',
+  description:
+    'Changes where the organization is taxed, what it pays in, and when it is told of a low balance.',
   payload: (t) => ({
     org: t.field({ type: Organization, resolve: ({ answer }: { readonly answer: unknown }) => answer }),
   }),
+});
+
+interface Payload {
+  readonly answer: unknown;
+}
+const payload = (t: Parameters<Parameters<typeof mutation>[0]['payload']>[0]) => ({
+  project: t.field({ type: Project, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'createProject',
+  operation: createProjectOperation,
+  input: CreateProjectInput,
+  description: 'Makes a project.',
+  payload,
+});
+
+mutation({
+  name: 'updateProject',
+  operation: patchProjectOperation,
+  input: PatchProjectInput,
+  description: 'Changes name, budget or alerts; what is left out stays, null is the default.',
+  payload,
+});
+
+mutation({
+  name: 'resumeProject',
+  operation: resumeProjectOperation,
+  input: resumeProjectOperation.input,
+  description: 'Lets a project that its budget has stopped call again until the month ends.',
+  payload,
+});
+
+mutation({
+  name: 'archiveProject',
+  operation: archiveProjectOperation,
+  input: archiveProjectOperation.input,
+  description: 'Ends a project that has no keys; its slug is free again.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
 });

@@ -1,0 +1,10 @@
+export { mailedTopics, mailFact } from './notices.ts';
+export {
+  archiveProjectOperation,
+  budgetOperations,
+  createProjectOperation,
+  listProjectsOperation,
+  patchProjectOperation,
+  resumeProjectOperation,
+} from './operations.ts';
+export { CreateProjectInput, PatchProjectInput, ProjectView, projectStatuses } from './schema.ts';
