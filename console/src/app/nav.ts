@@ -1,8 +1,9 @@
 // The entries of the side navigation: page, shortcut (G, then this key) and group.
 import type { IconName } from '../ui/icons.tsx';
 
+export type NavPage = 'home' | 'requests' | 'keys' | 'credits' | 'budgets';
 interface NavItem {
-  readonly page: 'home' | 'requests' | 'keys' | 'credits';
+  readonly page: NavPage;
   readonly name: string;
   readonly icon: IconName;
   readonly key: string;
@@ -21,6 +22,12 @@ export const nav: readonly NavGroup[] = [
     ],
   },
   { name: 'Build', items: [{ page: 'keys', name: 'Keys', icon: 'key', key: 'k' }] },
-  { name: 'Money', items: [{ page: 'credits', name: 'Credits', icon: 'wallet', key: 'c' }] },
+  {
+    name: 'Money',
+    items: [
+      { page: 'credits', name: 'Credits', icon: 'wallet', key: 'c' },
+      { page: 'budgets', name: 'Budgets', icon: 'gauge', key: 'b' },
+    ],
+  },
 ];
 export const navItems = nav.flatMap(({ items }) => items);

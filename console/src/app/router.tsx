@@ -55,6 +55,10 @@ const pages = {
     kept(() => import('../pages/credits/page.tsx')),
     'CreditsPage',
   ),
+  budgets: lazyRouteComponent(
+    kept(() => import('../pages/budgets/page.tsx')),
+    'BudgetsPage',
+  ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
     'ProfilePage',
@@ -148,6 +152,12 @@ const creditsRoute = createRoute({
   component: pages.credits,
 });
 
+const budgetsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/budgets',
+  component: pages.budgets,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -158,7 +168,15 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   indexRoute,
   returnRoute,
-  orgRoute.addChildren([homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute, profileRoute]),
+  orgRoute.addChildren([
+    homeRoute,
+    requestsRoute,
+    requestRoute,
+    keysRoute,
+    creditsRoute,
+    budgetsRoute,
+    profileRoute,
+  ]),
 ]);
 
 export function createConsoleRouter() {

@@ -11,7 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
-import { nav, navItems } from './nav.ts';
+import { type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound, Unreachable } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -100,7 +100,7 @@ function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => 
 }
 
 /** The page of an address: `requests` of `/acme/live/requests/01K…`. */
-function pageOf(pathname: string): 'home' | 'requests' | 'keys' | 'credits' {
+function pageOf(pathname: string): NavPage {
   return navItems.find(({ page }) => page === pathname.split('/')[3])?.page ?? 'home';
 }
 

@@ -1,0 +1,80 @@
+// The page of budgets in a real browser: changing a budget, a pause and its end, and the mark of a low balance.
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { MODEL, type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let stack: Stack;
+let browser: Browser;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+}, 120_000);
+
+const call = () =>
+  fetch(`${stack.gateway_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+
+test('an owner sets a budget, sees calls pause and resumes them; the mark of a low balance is changed', async () => {
+  const { page, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
+  await page.goto(`${stack.console_url}/meridian/live/budgets`);
+  const row = page.getByRole('row', { name: /Default/ });
+  await row.getByText('no budget').waitFor();
+
+  await row.getByRole('button', { name: 'Edit the budget of Default' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Monthly budget').fill('a lot');
+  await dialog.getByRole('button', { name: 'Save budget' }).click();
+  await dialog.getByText('An amount in US dollars').waitFor();
+  await dialog.getByLabel('Monthly budget').fill('0.000001');
+  await dialog.getByLabel('Warn at, percent').fill('90 100');
+  await picture(page, 'budget-form');
+  await expectAccessible(page, 'budget form');
+  await dialog.getByRole('button', { name: 'Save budget' }).click();
+  await row.getByText('hard').waitFor();
+
+  expect((await call()).status).toBe(402);
+  await page.reload();
+  await row.getByText('paused').waitFor();
+  await row.getByText('no room left: calls are refused').waitFor();
+  await row.getByRole('button', { name: 'Resume Default' }).click();
+  await row.getByText('active').waitFor();
+  expect((await call()).status).toBe(200);
+  await page.reload();
+  await row.getByText('used up: calls go on').waitFor();
+
+  const balance = page.getByRole('region', { name: 'Low balance' });
+  await balance.getByText('less than $5.00 is left').waitFor();
+  await balance.getByRole('button', { name: 'Change' }).click();
+  await balance.getByLabel('Warn below').fill('25');
+  await balance.getByRole('button', { name: 'Save' }).click();
+  await balance.getByText('less than $25.00 is left').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a viewer reads the budgets and changes none; the page keeps to its width in both themes', async () => {
+  const viewer = await signedIn(browser, stack, stack.viewer);
+  for (const look of [
+    { scheme: 'light', width: 1440 },
+    { scheme: 'dark', width: 1440 },
+    { scheme: 'light', width: 360 },
+    { scheme: 'dark', width: 360 },
+  ] as const) {
+    const { page, context, faults } = await openPage(browser, look, viewer);
+    await page.goto(`${stack.console_url}/meridian/live/budgets`);
+    await page.getByRole('row', { name: /Default/ }).waitFor();
+    expect(await page.getByRole('button', { name: /Edit|Change|Resume/ }).count()).toBe(0);
+    const where = `budgets-${look.scheme}-${look.width}`;
+    await picture(page, where);
+    await expectNoSidewaysScroll(page, where);
+    await expectAccessible(page, where);
+    expect(faults).toEqual([]);
+    await context.close();
+  }
+});
