@@ -82,7 +82,8 @@ async function answer(
       .header('content-disposition', `attachment; filename="${output.filename}"`)
       .send(output.body);
   }
-  const status = operation.status ?? 200;
+  const isReplay = operation.isReplay?.(output as never) ?? false;
+  const status = isReplay ? 200 : (operation.status ?? 200);
   if (status === 204) return reply.code(204).send();
   return reply.code(status).type(JSON_TYPE).send(JSON.stringify(output));
 }

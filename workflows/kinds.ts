@@ -16,6 +16,8 @@ export interface Kind {
 const kinds: Readonly<Record<string, Kind>> = {
   // A bank transfer can arrive days after the workflow ended; its receipt must still be sent.
   topUp: { task_queue: 'money', summary: 'Top-up from checkout to receipt', revived_by: ['booked'] },
+  // A rail may say after weeks what became of it.
+  refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },
 };
 
 /** The kind of workflows of `type`; null for a type that only a newer release knows. */

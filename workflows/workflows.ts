@@ -1,2 +1,3 @@
 // All workflows by their type; the entry point of the bundle.
+export { refund } from './refund/workflow.ts';
 export { topUp } from './top-up/workflow.ts';

@@ -34,6 +34,11 @@ export const commands: readonly Listed[] = [
   ),
   listed('credits grant', 'grant credit to an organization', () => import('./credits/grant.ts')),
   listed(
+    'credits refunds',
+    'list refunds that are pending or have failed',
+    () => import('./credits/refunds.ts'),
+  ),
+  listed(
     'credits reconcile',
     'compare the ledger of an organization with its calls, day by day',
     () => import('./credits/reconcile.ts'),

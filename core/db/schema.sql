@@ -932,6 +932,24 @@ CREATE INDEX rail_event_of_nobody ON public.rail_event USING btree (received_at)
 grant insert, select on public.rail_event to svc_runtime;
 grant update (topup_id, payment_ref, answer) on public.rail_event to svc_runtime;
 
+create table public.rail_refund (
+  rail text not null,
+  ref text not null,
+  topup_id text not null,
+  refund_id text,
+  amount_minor bigint not null,
+  currency text not null,
+  status text not null,
+  seen_at timestamp with time zone not null,
+  constraint rail_refund_pkey PRIMARY KEY (rail, ref),
+  constraint rail_refund_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint rail_refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'refunded'::text, 'failed'::text]))),
+  constraint rail_refund_refund_id_fkey FOREIGN KEY (refund_id) REFERENCES refund(id),
+  constraint rail_refund_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE INDEX rail_refund_unclaimed ON public.rail_refund USING btree (seen_at) WHERE (refund_id IS NULL);
+grant insert, select, update on public.rail_refund to svc_runtime;
+
 create table public.rail_task (
   rail_task_id bigint not null generated always as identity,
   rail text not null,
@@ -1032,6 +1050,60 @@ create table public.redemption (
 CREATE INDEX redemption_of_batch ON public.redemption USING btree (batch_id, org_id);
 CREATE INDEX redemption_walk ON public.redemption USING btree (org_id, created_at DESC, id DESC);
 grant insert, select, update on public.redemption to svc_runtime;
+
+create table public.refund (
+  id text not null,
+  org_id text not null,
+  topup_id text not null,
+  book_id bigint not null,
+  gateway text not null,
+  payment_ref text not null,
+  gateway_ref text,
+  currency text not null,
+  amount_minor bigint not null,
+  cgst_minor bigint not null,
+  sgst_minor bigint not null,
+  igst_minor bigint not null,
+  total_minor bigint not null,
+  fx_rate numeric(20,8) not null,
+  credits_micro bigint not null,
+  source text not null,
+  reason text not null,
+  requested_minor bigint,
+  idempotency_key text,
+  status text not null,
+  failure_code text,
+  credit_note_id text,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint refund_pkey PRIMARY KEY (id),
+  constraint refund_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint refund_cgst_minor_check CHECK ((cgst_minor >= 0)),
+  constraint refund_credits_micro_check CHECK ((credits_micro >= 0)),
+  constraint refund_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint refund_failed_says_why CHECK (((status = 'failed'::text) = (failure_code IS NOT NULL))),
+  constraint refund_gateway_check CHECK ((gateway = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint refund_id_check CHECK ((id ~ '^rfd_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint refund_igst_minor_check CHECK ((igst_minor >= 0)),
+  constraint refund_refunded_has_everything CHECK (((status <> 'refunded'::text) OR ((credit_note_id IS NOT NULL) AND (gateway_ref IS NOT NULL)))),
+  constraint refund_settled_iff_refunded CHECK (((settled_at IS NOT NULL) = (status = 'refunded'::text))),
+  constraint refund_sgst_minor_check CHECK ((sgst_minor >= 0)),
+  constraint refund_source_check CHECK ((source = ANY (ARRAY['request'::text, 'rail'::text]))),
+  constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'refunded'::text, 'failed'::text]))),
+  constraint refund_total_is_the_sum CHECK ((total_minor = (((amount_minor + cgst_minor) + sgst_minor) + igst_minor))),
+  constraint refund_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES invoice(id),
+  constraint refund_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint refund_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE UNIQUE INDEX refund_key_once ON public.refund USING btree (topup_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX refund_of_staff ON public.refund USING btree (created_at DESC, id DESC) WHERE (status <> 'refunded'::text);
+CREATE INDEX refund_of_topup ON public.refund USING btree (topup_id, created_at);
+CREATE UNIQUE INDEX refund_one_at_a_time ON public.refund USING btree (topup_id) WHERE (status = 'pending'::text);
+CREATE UNIQUE INDEX refund_rail_ref_once ON public.refund USING btree (gateway, gateway_ref) WHERE (gateway_ref IS NOT NULL);
+CREATE INDEX refund_walk ON public.refund USING btree (org_id, created_at DESC, id DESC);
+grant insert, select, update on public.refund to svc_runtime;
 
 create table public.request_attempt (
   request_id text not null,

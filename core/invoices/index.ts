@@ -1,4 +1,4 @@
-export { issueCreditNote, refundedTax } from './credit-note.ts';
+export { type Credited, issueCreditNote, refundedTax } from './credit-note.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { invoiceOperations } from './operations.ts';
@@ -7,4 +7,4 @@ export { isStateOfAddress } from './states.ts';
 export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';
-export type { Invoice, InvoiceId, Supplier, TaxTerms } from './types.ts';
+export type { Invoice, InvoiceId, Supplier, TaxParts, TaxTerms } from './types.ts';

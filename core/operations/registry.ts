@@ -15,6 +15,7 @@ import { policyOperations } from '../policies/index.ts';
 import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
+import { refundOperations } from '../refunds/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { type RailName, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = checked([
   ...giftOperations,
   ...redeemOperations,
   ...topupOperations,
+  ...refundOperations,
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,

@@ -3,9 +3,9 @@
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
-import type { Callback, Rail, RailEvent } from './rails/types.ts';
+import type { Callback, Rail, RailEvent, RefundFact } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';
-import type { CallbackAnswer, TopupFact } from './types.ts';
+import type { CallbackAnswer, RailName, TopupFact } from './types.ts';
 
 const NOBODY: CallbackAnswer = { invoice: null, replay: false, topup: null };
 const IGNORED: CallbackAnswer = { ...NOBODY, ignored: true };
@@ -15,7 +15,11 @@ function paymentOf(fact: TopupFact | null): string | null {
 }
 
 function factsOf(event: RailEvent): EventFacts {
-  const { fact } = event;
+  const { fact, money_back } = event;
+  if (money_back !== undefined) {
+    const { kind, ref, payment_ref, amount_minor, currency, status } = money_back;
+    return { fact: kind, ref, payment_ref, amount_minor, currency, status };
+  }
   const money =
     fact?.kind === 'captured'
       ? { payment_ref: fact.payment_ref, amount_minor: fact.amount_minor, currency: fact.currency }
@@ -86,6 +90,9 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
   return applyFact(context, { ...topup, gateway_ref: named_order }, fact);
 }
 
+/** Takes what a rail says of money that went back, in the transaction of its event. */
+type TakeMoneyBack = (context: Context, rail: RailName, fact: RefundFact) => Promise<CallbackAnswer>;
+
 /**
  * Handles a callback of `rail` and returns the answer to it. A repeat of an event, or another event about a payment
  * that was booked, answers `replay: true` with what the first one got.
@@ -95,9 +102,11 @@ export async function takeCallback(
   context: Context,
   rail: Rail,
   callback: Callback,
+  takeMoneyBack: TakeMoneyBack,
 ): Promise<CallbackAnswer> {
   const event = rail.readCallback(callback, machineMs());
-  if (event.fact === null && event.unreadable === undefined) return IGNORED;
+  const { money_back } = event;
+  if (event.fact === null && event.unreadable === undefined && money_back === undefined) return IGNORED;
   return context.transaction(async (context) => {
     const { db } = context;
     const key = { rail: rail.name, event_id: event.event_id };
@@ -108,8 +117,14 @@ export async function takeCallback(
       at: context.now(),
     });
     if (!is_first) return { ...(await readAnswer(db, key)), replay: true };
-    const answer = await take(context, rail, event);
-    await keepAnswer(db, { ...key, payment_ref: paymentOf(event.fact), answer });
+    const answer =
+      money_back === undefined
+        ? await take(context, rail, event)
+        : await takeMoneyBack(context, rail.name, money_back);
+    // What names no payment of ours is forgotten after a while.
+    const back_ref = answer.topup === null ? null : (money_back?.payment_ref ?? null);
+    const payment_ref = paymentOf(event.fact) ?? back_ref;
+    await keepAnswer(db, { ...key, payment_ref, answer });
     return answer;
   });
 }

@@ -1,5 +1,5 @@
 // What a payment may be in each currency (docs/topups.md#what-credits-cost).
-import { type Currency, formatMoney, mulDivFloor } from '../kernel/index.ts';
+import { type Currency, formatMoney, isCurrency, mulDivFloor } from '../kernel/index.ts';
 
 export {
   type Currency,
@@ -22,6 +22,11 @@ export const MINIMUMS_MINOR: Readonly<Record<Currency, number>> = {
   CAD: 700,
   JPY: 800,
 };
+
+/** An amount whose currency was written down long ago: one that is sold no more is a plain number. */
+export function formatAmount(amount_minor: number, currency: string): string {
+  return isCurrency(currency) ? formatMoney(amount_minor, currency) : `${amount_minor} ${currency}`;
+}
 
 /** Micro-USD as US dollars, rounded down to cents, so that never more is shown than there is. */
 export function formatCredits(credits_micro: number): string {

@@ -7,7 +7,7 @@ import { type Context, type Id, notFound } from '../kernel/index.ts';
 import { type DataOf, sendMail } from '../mail/index.ts';
 import { type Billing, findBilling } from '../orgs/index.ts';
 import { applyFact } from './booking.ts';
-import { formatCredits, formatMoney, isCurrency } from './currency.ts';
+import { formatAmount, formatCredits } from './currency.ts';
 import { moneyIn } from './money-in.ts';
 import { finishTask, postponeTask, type RailTask, takeTasks } from './rail-store.ts';
 import { RailError } from './rails/types.ts';
@@ -91,8 +91,7 @@ export async function expireTopup(context: Context, args: { topup_id: Id<'topup'
 /** What the receipt of a paid top-up says. */
 function receiptData(topup: Topup, number: string, { name: org, slug }: Billing): DataOf<'receipt'> {
   const { currency, amount_minor, tax_minor, total_minor, credits_micro, id: topup_id } = topup;
-  const money = (minor: number) =>
-    isCurrency(currency) ? formatMoney(minor, currency) : `${minor} ${currency}`;
+  const money = (minor: number) => formatAmount(minor, currency);
   const [amount, tax, total] = [money(amount_minor), money(tax_minor), money(total_minor)];
   return { org, slug, number, amount, tax, total, credits: formatCredits(credits_micro), topup_id };
 }

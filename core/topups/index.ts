@@ -1,7 +1,14 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
 export { takeCallback } from './callback.ts';
 export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
-export { type Currency, decimalOf, exponentOf, formatCredits, isCurrency } from './currency.ts';
+export {
+  type Currency,
+  decimalOf,
+  exponentOf,
+  formatAmount,
+  formatCredits,
+  isCurrency,
+} from './currency.ts';
 export {
   expireTopup,
   pollTopup,
@@ -12,7 +19,7 @@ export {
 } from './follow.ts';
 export { minorFor, openFx, rateText, staticRates } from './fx.ts';
 export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';
-export { type MoneyIn, moneyIn, openMoneyIn } from './money-in.ts';
+export { type MoneyIn, moneyIn, openMoneyIn, railOrRefuse } from './money-in.ts';
 export {
   cancelTopupOperation,
   createTopupOperation,
@@ -24,14 +31,22 @@ export {
 export { type OpenPage, type OverPage, readPayPage, readPayReturn } from './pay-page.ts';
 export type { Quote } from './quote.ts';
 export {
+  addStaffItem,
   listStaffItems,
   purgeRailEvents,
   putStaffItem,
   resolveStaffItem,
 } from './rail-store.ts';
 export { openRails } from './rails/open.ts';
-export { type Rail, RailError } from './rails/types.ts';
+export { type Callback, type Rail, RailError, type RefundFact } from './rails/types.ts';
 export { QuoteView, TopupView, viewTopup } from './schema.ts';
-export { findTopup, hasPaid, listTopups, purgeQuotes } from './store.ts';
+export { findTopup, hasPaid, listTopups, lockTopup, purgeQuotes } from './store.ts';
 export { type PaymentTotal, sumPayments } from './totals-store.ts';
-export { type RailName, type Topup, type TopupStatus, topupStatuses } from './types.ts';
+export {
+  type CallbackAnswer,
+  type RailName,
+  railNames,
+  type Topup,
+  type TopupStatus,
+  topupStatuses,
+} from './types.ts';

@@ -12,6 +12,8 @@ export interface MoneyIn {
   readonly console_url: string;
   /** Address of the gateway, where our page to pay on is. */
   readonly base_url: string;
+  /** How long a caller who asks for a refund waits for its end. */
+  readonly refund_wait_ms: number;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -21,11 +23,13 @@ declare module '../kernel/operation/operation.ts' {
   }
 }
 
+const REFUND_WAIT_MS = 10_000;
 const CLOSED: MoneyIn = {
   rails: noRails,
   fx: staticRates,
   console_url: 'http://127.0.0.1:8081',
   base_url: 'http://127.0.0.1:8080',
+  refund_wait_ms: REFUND_WAIT_MS,
 };
 
 /**
@@ -35,7 +39,13 @@ const CLOSED: MoneyIn = {
 export function openMoneyIn(config: Config): MoneyIn {
   const console_url = config.console_origins?.[0] ?? `http://127.0.0.1:${config.admin_port}`;
   const base_url = config.base_url ?? `http://127.0.0.1:${config.port}`;
-  return { rails: openRails(config), fx: openFx(config.fx_source), console_url, base_url };
+  return {
+    rails: openRails(config),
+    fx: openFx(config.fx_source),
+    console_url,
+    base_url,
+    refund_wait_ms: REFUND_WAIT_MS,
+  };
 }
 
 /** The process's rails and rates; without any, quotes are given and nothing can be paid. */

@@ -6,6 +6,8 @@ export const eventTypes = {
   'budget.exhausted': 'A budget of a key or project is used up.',
   'topup.completed': 'A top-up was paid and booked.',
   'topup.failed': 'A top-up failed.',
+  'refund.completed': 'A refund went back, and its credit note was issued.',
+  'refund.failed': 'A refund failed; its credits are back.',
   'invoice.issued': 'An invoice, receipt or credit note was issued.',
   'test.ping': 'Sent by POST /v1/webhooks/{id}/test.',
   'credits.low': 'The balance fell below the mark of the organization.',

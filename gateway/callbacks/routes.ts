@@ -2,7 +2,8 @@
 import { isDatabaseFault } from '@svc/core/db/index.ts';
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { callbackRoutes, createContext } from '@svc/core/operations/index.ts';
-import { moneyIn, takeCallback } from '@svc/core/topups/index.ts';
+import { takeRailCallback } from '@svc/core/refunds/index.ts';
+import { moneyIn } from '@svc/core/topups/index.ts';
 import { addAnswerHooks, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -53,7 +54,7 @@ export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
           services,
         });
         try {
-          return await takeCallback(context, rail, {
+          return await takeRailCallback(context, rail, {
             raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
             signature: headerOf(request, route.signature_header),
             event_id: route.event_header === null ? null : headerOf(request, route.event_header),

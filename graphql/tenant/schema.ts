@@ -10,6 +10,7 @@ import './types/route.ts';
 import './types/request.ts';
 import './types/usage.ts';
 import './types/credits.ts';
+import './types/refund.ts';
 import './types/topup.ts';
 import './types/gift.ts';
 import './types/node.ts';

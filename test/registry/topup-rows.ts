@@ -2,14 +2,15 @@
 import { DEMO_SUPPLIER, issueTopupInvoice, taxTerms } from '@svc/core/invoices/index.ts';
 import { type Context, type Id, newId } from '@svc/core/kernel/index.ts';
 import { type Billing, findBilling } from '@svc/core/orgs/index.ts';
+import { insertRefund } from '@svc/core/refunds/store.ts';
 import { insertTopup } from '@svc/core/topups/store.ts';
 import type { Tenant } from './harness.ts';
 
-/** A pending top-up of `tenant` and a document that names it. */
+/** A pending top-up of `tenant`, a document and a refund that name it. */
 export function makeTopup(
   context: Context,
   tenant: Pick<Tenant, 'org'>,
-): Promise<{ topup_id: Id<'topup'>; invoice_id: Id<'invoice'> }> {
+): Promise<{ topup_id: Id<'topup'>; invoice_id: Id<'invoice'>; refund_id: Id<'refund'> }> {
   return context.transaction(async (context) => {
     const billing = (await findBilling(context.db, tenant.org.id)) as Billing;
     const terms = taxTerms({
@@ -42,6 +43,23 @@ export function makeTopup(
       payment_ref: `pi_${topup_id}`,
       terms,
     });
-    return { topup_id, invoice_id: invoice.id };
+    const refund_id = newId('refund');
+    await insertRefund(context.db, {
+      ...price,
+      id: refund_id,
+      org_id: tenant.org.id,
+      topup_id,
+      book_id: tenant.org.live_book_id,
+      gateway: 'rail-b',
+      payment_ref: `pi_${topup_id}`,
+      gateway_ref: null,
+      ...{ cgst_minor: 0, sgst_minor: 0, igst_minor: 0, total_minor: price.amount_minor },
+      source: 'request',
+      reason: '',
+      requested_minor: null,
+      idempotency_key: null,
+      created_at: at,
+    });
+    return { topup_id, invoice_id: invoice.id, refund_id };
   });
 }

@@ -30,6 +30,7 @@ export const concepts = [
   'inference',
   'invoices',
   'topups',
+  'refunds',
   'credits',
   'gifts',
   'redeem',

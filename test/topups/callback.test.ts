@@ -2,13 +2,8 @@
 import { createPool } from '@svc/core/db/index.ts';
 import { type Id, microUsd, newId } from '@svc/core/kernel/index.ts';
 import { readBalance } from '@svc/core/ledger/index.ts';
-import {
-  cancelTopup,
-  listStaffItems,
-  purgeRailEvents,
-  runRailTasks,
-  takeCallback,
-} from '@svc/core/topups/index.ts';
+import { takeRailCallback } from '@svc/core/refunds/index.ts';
+import { cancelTopup, listStaffItems, purgeRailEvents, runRailTasks } from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { events, startWorld } from './world.ts';
@@ -256,7 +251,7 @@ test('wrong bytes, an old stamp and a re-serialised body are refused and leave n
   const signed = JSON.stringify(event, null, 2);
   const signature = world.sim.webhooks.sign(signed);
   for (const raw of [JSON.stringify(event), `${signed} `, signed.replace('2500', '2501'), '']) {
-    const taken = takeCallback(world.context, world.rail, { raw: Buffer.from(raw), signature });
+    const taken = takeRailCallback(world.context, world.rail, { raw: Buffer.from(raw), signature });
     await expect(taken).rejects.toMatchObject({ code: 'signature_invalid' });
   }
   expect(await rows('select count(*)::int as n from rail_event')).toEqual([before]);
@@ -313,7 +308,10 @@ test('numbers have neither gap nor twin over two hundred bookings at once, one i
       if (i % 10 !== 0) return delivered(events.completed(topup));
       return world.context.transaction(async (context) => {
         const raw = Buffer.from(JSON.stringify(events.completed(topup)));
-        await takeCallback(context, world.rail, { raw, signature: world.sim.webhooks.sign(raw.toString()) });
+        await takeRailCallback(context, world.rail, {
+          raw,
+          signature: world.sim.webhooks.sign(raw.toString()),
+        });
         throw new Error('rolled back');
       });
     }),

@@ -4,6 +4,7 @@ import { createPerson } from '@svc/core/identity/index.ts';
 import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { readBalance } from '@svc/core/ledger/index.ts';
 import { type Org, setBilling } from '@svc/core/orgs/index.ts';
+import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import {
   cancelTopup,
   createTopup,
@@ -16,7 +17,6 @@ import {
   readProgress,
   receiptMail,
   runRailTasks,
-  takeCallback,
 } from '@svc/core/topups/index.ts';
 import {
   markSignalled,
@@ -288,5 +288,5 @@ test('an event is verified and taken by any of several secrets in force', async 
   const raw = Buffer.from(JSON.stringify(events.completed(topup)));
   const signature = sim.webhooks.sign(raw.toString());
   sim.turn({ webhook_secrets: ['whsec_of_tests'] });
-  expect(await takeCallback(context, world.rail, { raw, signature })).toMatchObject({ topup: topup.id });
+  expect(await takeRailCallback(context, world.rail, { raw, signature })).toMatchObject({ topup: topup.id });
 });

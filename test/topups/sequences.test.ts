@@ -1,13 +1,9 @@
 // What rails report, in every order that they are known to use: the same sequences over both rails.
+
 import { createHmac } from 'node:crypto';
 import { readBalance } from '@svc/core/ledger/index.ts';
-import {
-  cancelTopup,
-  listStaffItems,
-  runRailTasks,
-  type Topup,
-  takeCallback,
-} from '@svc/core/topups/index.ts';
+import { takeRailCallback } from '@svc/core/refunds/index.ts';
+import { cancelTopup, listStaffItems, runRailTasks, type Topup } from '@svc/core/topups/index.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { events, eventsA, type RailAEvent, SECRET_A, startWorld } from './world.ts';
 
@@ -32,7 +28,7 @@ interface Case {
   /** Another event about the same payment. */
   capturedToo(topup: Topup): object;
   failed(topup: Topup): object;
-  deliver(event: object): ReturnType<typeof takeCallback>;
+  deliver(event: object): ReturnType<typeof takeRailCallback>;
   idOf(event: object): string;
   /** Amounts that went back of a payment. */
   refundsOf(payment: string): number[];
@@ -186,7 +182,7 @@ test('rail-a: bytes that were re-serialised, forged or signed with a secret of n
     [text, null],
   ];
   for (const [bytes, signature] of tried) {
-    const taken = takeCallback(world.context, world.rail_a, {
+    const taken = takeRailCallback(world.context, world.rail_a, {
       raw: Buffer.from(bytes),
       signature,
       event_id: id,
@@ -195,7 +191,7 @@ test('rail-a: bytes that were re-serialised, forged or signed with a secret of n
   }
   expect(await rows('select count(*)::int as n from rail_event')).toEqual([before]);
   const by_old = sign('old-secret-of-rail-a');
-  const taken = await takeCallback(world.context, world.rail_a, {
+  const taken = await takeRailCallback(world.context, world.rail_a, {
     raw: Buffer.from(text),
     signature: by_old,
     event_id: id,

@@ -11,15 +11,8 @@ import {
 import { verifyLedger } from '@svc/core/ledger/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { createOrg, findOrg, type Org, setBilling } from '@svc/core/orgs/index.ts';
-import {
-  createTopup,
-  findTopup,
-  openFx,
-  openRails,
-  type Rail,
-  type Topup,
-  takeCallback,
-} from '@svc/core/topups/index.ts';
+import { takeRailCallback } from '@svc/core/refunds/index.ts';
+import { createTopup, findTopup, openFx, openRails, type Rail, type Topup } from '@svc/core/topups/index.ts';
 import { expect } from 'vitest';
 import { type RailASim, type RailSim, startRailASim, startRailSim } from '../sim/rails/index.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -43,9 +36,9 @@ export interface World {
   topup(org: Org, amount_minor?: number): Promise<Topup>;
   read(id: Id<'topup'>): Promise<Topup>;
   /** Sends `event` signed as the rail would; `at` seconds from now. */
-  deliver(event: object, at?: number): ReturnType<typeof takeCallback>;
+  deliver(event: object, at?: number): ReturnType<typeof takeRailCallback>;
   /** Sends an event of rail-a, signed, with its id in the header. */
-  deliverA(event: RailAEvent): ReturnType<typeof takeCallback>;
+  deliverA(event: RailAEvent): ReturnType<typeof takeRailCallback>;
   rows<T>(text: string, values?: unknown[]): Promise<T[]>;
   /** The ledger is right, and every credit of a top-up has its top-up, lot and document, once each. */
   expectRight(): Promise<void>;
@@ -236,7 +229,7 @@ export async function startWorld(): Promise<World> {
   const rail = rails['rail-b'] as Rail;
   const rail_a = rails['rail-a'] as Rail;
   const urls = { console_url: 'http://console.test', base_url: 'http://gateway.test' };
-  const money_in = { rails, fx: openFx('static'), ...urls };
+  const money_in = { rails, fx: openFx('static'), ...urls, refund_wait_ms: 0 };
   const context = createContext({
     request_id: newRequestId(),
     caller: { kind: 'public' },
@@ -274,12 +267,12 @@ export async function startWorld(): Promise<World> {
     deliver(event, at = 0) {
       const raw = Buffer.from(JSON.stringify(event, null, 2));
       const signature = sim.webhooks.sign(raw.toString(), Math.floor(Date.now() / 1_000) + at);
-      return takeCallback(context, rail, { raw, signature });
+      return takeRailCallback(context, rail, { raw, signature });
     },
     deliverA({ id, body }) {
       const raw = Buffer.from(JSON.stringify(body));
       const signature = sim_a.webhooks.sign(raw.toString());
-      return takeCallback(context, rail_a, { raw, signature, event_id: id });
+      return takeRailCallback(context, rail_a, { raw, signature, event_id: id });
     },
     expectRight: () => expectRight({ url, rows }),
   };

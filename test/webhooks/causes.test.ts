@@ -5,6 +5,7 @@ import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
+import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
 import { startHarness } from '../registry/harness.ts';
@@ -52,6 +53,21 @@ async function topUp(fate: Parameters<typeof rail.completed>[1]): Promise<void> 
   await money.deliver(rail.completed(await money.topup(org), fate));
 }
 
+/** Pays 25 dollars at the rail, and asks for five of them back. */
+async function refund(): Promise<void> {
+  const topup = await money.topup(org);
+  const { payment_intent } = money.sim.act(topup.gateway_ref as string, 'pay');
+  await money.deliver(rail.completed(topup, { payment: payment_intent as string }));
+  const { refund } = await requestRefund(money.context, {
+    org_id: org.id,
+    topup_id: topup.id,
+    amount_minor: 500,
+    reason: '',
+    idempotency_key: null,
+  });
+  await sendRefund(money.context, { refund_id: refund.id });
+}
+
 /** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
   'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
@@ -77,6 +93,11 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
       ...{ ref_type: 'staff', ref_id: 'ends soon' },
     });
     await notifyExpiring(harness.context);
+  },
+  'refund.completed': () => refund(),
+  'refund.failed': async () => {
+    money.sim.turn({ api: [{ match: 'POST /v1/refunds', mode: 'error', status: 400 }] });
+    await refund();
   },
   'plan.changed': () => changeTerms(harness.context, org.id, { plan_id: 'scale' }),
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),

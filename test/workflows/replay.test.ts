@@ -1,6 +1,5 @@
-// Committed histories run through today's workflow code: a change that would break a top-up that is under way fails
-// here first. A deliberate change of steps goes behind `patched`, and a history of it is added
-// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`).
+// Committed histories run through today's workflow code: a change that would break what is under way fails here first. A deliberate change of steps goes behind `patched`, and a history of it is added
+// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, or refund.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '@svc/core/kernel/index.ts';
@@ -11,12 +10,24 @@ import { describe, expect, test } from 'vitest';
 import { readHistory } from './history.ts';
 
 installRuntime(silentLog);
-const folder = new URL('../../workflows/top-up/histories/', import.meta.url).pathname;
-const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const folderOf = (name: string) => new URL(`../../workflows/${name}/histories/`, import.meta.url).pathname;
+const folder = folderOf('top-up');
+const filesOf = (name: string) => readdirSync(folderOf(name)).filter((file) => file.endsWith('.json'));
+const KINDS = { topUp: 'top-up', refund: 'refund' } as const;
+const all = Object.entries(KINDS).flatMap(([type, name]) =>
+  filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
+);
 const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 
-test('there is a history of every way a top-up ends', () => {
-  expect(files.sort()).toEqual([
+test('there is a history of every way a top-up or a refund ends', () => {
+  expect(filesOf('refund').sort()).toEqual([
+    'declined.json',
+    'late.json',
+    'rail-down.json',
+    'refunded.json',
+    'silent.json',
+  ]);
+  expect(filesOf('top-up').sort()).toEqual([
     'cancelled.json',
     'expired.json',
     'paid-by-callback.json',
@@ -27,12 +38,12 @@ test('there is a history of every way a top-up ends', () => {
   ]);
 });
 
-test.each(files)('%s is replayed to its end by the code of today', async (file) => {
-  const history = readHistory(join(folder, file));
+test.each(all)('%s is replayed to its end by the code of today', async (name, type, path) => {
+  const history = readHistory(path);
   const first = history.events?.[0]?.workflowExecutionStartedEventAttributes;
-  expect(first?.workflowType?.name).toBe('topUp');
+  expect(first?.workflowType?.name).toBe(type);
   expect(history.events?.at(-1)?.workflowExecutionCompletedEventAttributes).toBeTruthy();
-  await Worker.runReplayHistory({ workflowBundle }, history, file);
+  await Worker.runReplayHistory({ workflowBundle }, history, name);
 });
 
 test('a workflow with other steps is refused: the replay would notice', async () => {
@@ -54,6 +65,7 @@ describe('the bundle', () => {
   test('holds the workflows and nothing else of ours: types of core, no code of it', () => {
     const ours = [...modules].filter((path) => path.endsWith('.ts') && !path.includes('node_modules'));
     expect(ours.map((path) => path.replace(/^.*workflows\//, '')).sort()).toEqual([
+      'refund/workflow.ts',
       'top-up/schedule.ts',
       'top-up/workflow.ts',
       'workflows.ts',

@@ -181,6 +181,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** Refusals beyond those that every operation may return (400, 401, 403, 404, 429, 500). */
   readonly errors: readonly ErrorCode[];
   readonly status?: 200 | 201 | 204;
+  /** Whether an answer is that of an earlier call, which is 200 where a new one is 201. */
+  isReplay?(output: Static<O>): boolean;
   /**
    * The answer is stored for 24 h under the caller's `Idempotency-Key`. For POSTs that create or move money or
    * secrets.

@@ -9,9 +9,11 @@ import {
   sha256Hex,
 } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import { refundOfRailA } from './rail-a-refund.ts';
 import type { Callback, RailEvent } from './types.ts';
 
 const BOOKING = new Set(['payment.captured', 'order.paid']);
+const REFUNDS = new Set(['refund.processed', 'refund.failed']);
 const EVENT_ID_MAX = 255;
 
 function textOf(value: unknown): string | null {
@@ -105,6 +107,10 @@ export function readRailA({ raw, event_id }: Callback): RailEvent {
   const given = textOf(event_id ?? null);
   const id = given === null || given.length > EVENT_ID_MAX ? sha256Hex(raw) : given;
   const nothing = { event_id: id, type, fact: null, order_ref: null, topup_id: null };
+  if (REFUNDS.has(type)) {
+    const money_back = refundOfRailA(entityAt(event, 'refund'));
+    return money_back === null ? nothing : { ...nothing, money_back };
+  }
   if (!BOOKING.has(type) && type !== 'payment.failed') return nothing;
   const [payment, order] = [entityAt(event, 'payment'), entityAt(event, 'order')];
   // The first payment of a mandate is given back; it buys nothing. A payer writes the notes of a payment, not of an order.

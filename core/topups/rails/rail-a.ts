@@ -9,6 +9,7 @@ import {
   type RailAClient,
 } from './rail-a-client.ts';
 import { capturedPayment, failedAttempt, readRailA, verifyRailA } from './rail-a-event.ts';
+import { railARefunds } from './rail-a-refund.ts';
 import {
   type CheckoutOpening,
   type CheckoutRequest,
@@ -129,6 +130,7 @@ export function openRailA(options: RailAOptions): Rail {
     // The rail has no call that closes an order. Our page opens it no more, and a payment on it is booked.
     closeCheckout: async () => {},
     refundPayment: (payment_ref) => refundOnce(ask, payment_ref),
+    ...railARefunds(ask),
     readCallback(callback) {
       verifyRailA(callback.raw, callback.signature, options.webhook_secrets);
       return readRailA(callback);

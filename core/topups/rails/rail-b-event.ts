@@ -1,6 +1,7 @@
 // From an event of rail-b to a fact. What an event says about itself is enough: nothing is fetched.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import { refundOf } from './rail-b-refund.ts';
 import type { RailEvent } from './types.ts';
 
 function textOf(value: unknown): string | null {
@@ -86,6 +87,7 @@ const SESSION_EVENTS = new Set([
   'checkout.session.async_payment_failed',
   'checkout.session.expired',
 ]);
+const REFUND_EVENTS = new Set(['refund.updated', 'refund.failed']);
 const INTENT_EVENTS = new Set(['payment_intent.succeeded', 'payment_intent.payment_failed']);
 
 function topupOf(object: JsonObject): string | null {
@@ -116,6 +118,11 @@ export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
   if (SESSION_EVENTS.has(type)) {
     const about = { order_ref: idOf(object['id']), topup_id: topupOf(object) };
     return { event_id, type, ...about, ...readSession(type, object) };
+  }
+  if (REFUND_EVENTS.has(type)) {
+    const money_back = refundOf(object);
+    // One of a charge without a payment of the kind that top-ups have.
+    return money_back === null ? nothing : { ...nothing, money_back };
   }
   if (INTENT_EVENTS.has(type)) {
     const topup_id = topupOf(object);

@@ -2,6 +2,7 @@
 import type Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
+import { railBRefunds } from './rail-b-refund.ts';
 import { verifyCallback } from './signature.ts';
 import { type CheckoutRequest, type CheckoutState, type Rail, RailError } from './types.ts';
 
@@ -10,6 +11,8 @@ const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 /** Statuses that say no to this very request; a wrong key or a full rail is none of them. */
 const DECLINES: ReadonlySet<number> = new Set([400, 402, 404, 409]);
+/** Codes with such a status that speak of the moment: the same call is under way, or another one of the same payment. */
+const PASSING: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'lock_timeout']);
 
 interface RailBOptions {
   /** Null: the rail's public address. */
@@ -36,7 +39,7 @@ async function asked<T>(client: Promise<Stripe>, call: (client: Stripe) => Promi
     return await call(await client);
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    const declined = DECLINES.has(error.statusCode ?? 0);
+    const declined = DECLINES.has(error.statusCode ?? 0) && !PASSING.has(error.code ?? '');
     throw new RailError(error.message.slice(0, 500), { declined, code: error.code ?? null });
   }
 }
@@ -135,6 +138,7 @@ export function openRailB(options: RailBOptions): Rail {
         throw error;
       }
     },
+    ...railBRefunds(ask),
     readCallback({ raw, signature }, machine_ms) {
       verifyCallback(raw, signature, { secrets: options.webhook_secrets, machine_ms });
       return readEvent(raw, live);

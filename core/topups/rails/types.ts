@@ -34,6 +34,29 @@ export interface Callback {
   readonly event_id?: string | null;
 }
 
+/** A refund as the rail has it. */
+export interface RefundFact {
+  readonly kind: 'refund';
+  /** The rail's name of it. */
+  readonly ref: string;
+  readonly payment_ref: string;
+  /** Ours, where the rail was told it; null for one that was made in the rail's own dashboard. */
+  readonly refund_id: string | null;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly status: 'pending' | 'refunded' | 'failed';
+  /** Why it failed, in the rail's word. */
+  readonly failure_code: string | null;
+}
+
+export interface RefundRequest {
+  readonly refund_id: Id<'refund'>;
+  readonly topup_id: Id<'topup'>;
+  readonly org_id: Id<'org'>;
+  readonly payment_ref: string;
+  readonly total_minor: number;
+}
+
 /** A verified callback. */
 export interface RailEvent {
   readonly event_id: string;
@@ -42,6 +65,8 @@ export interface RailEvent {
   readonly fact: TopupFact | null;
   readonly order_ref: string | null;
   readonly topup_id: string | null;
+  /** What the event says of money that went back; such an event has no `fact`. */
+  readonly money_back?: RefundFact;
   /** An event about a top-up that lacks needed data or has the other mode: it becomes a staff item. */
   readonly unreadable?: string;
 }
@@ -84,6 +109,12 @@ export interface Rail {
   closeCheckout(gateway_ref: string): Promise<void>;
   /** Gives a payment back whole. */
   refundPayment(payment_ref: string): Promise<void>;
+  /** Gives a part of a payment back, under our refund's id; the rail keeps that id with it. */
+  createRefund(request: RefundRequest): Promise<RefundFact>;
+  /** The refund of a payment that the rail was given under our id; null when it has none, so that it may be sent again. */
+  findRefund(named: Pick<RefundRequest, 'refund_id' | 'payment_ref'>): Promise<RefundFact | null>;
+  /** A refund by the rail's name of it. */
+  readRefund(ref: string): Promise<RefundFact>;
   /** Verifies and reads a callback. @throws ServiceError signature_invalid, signature_expired, invalid_json. */
   readCallback(callback: Callback, machine_ms: number): RailEvent;
 }

@@ -1,6 +1,7 @@
 // Looks up any object by its id, whose prefix names its type.
 import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
+import { getRefundOperation } from '@svc/core/refunds/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';
 import { builder, Node } from '../builder.ts';
 import type { TenantContext } from '../context.ts';
@@ -16,6 +17,10 @@ async function findNode(id: string, { runner, loaders }: TenantContext): Promise
   if (isId('key', id)) return marked('Key', await loaders.keys.load(id));
   if (isId('project', id)) return marked('Project', (await loaders.projects()).get(id));
   if (isId('topup', id)) return marked('Topup', await nullWhenMissing(runner.run(getTopupOperation, { id })));
+  if (isId('refund', id)) {
+    const found = await nullWhenMissing(runner.run(getRefundOperation, { id }));
+    return marked('Refund', found?.refund);
+  }
   if (isId('org', id)) {
     return marked('Organization', await nullWhenMissing(runner.run(getOrgOperation, { id })));
   }

@@ -73,7 +73,8 @@ export interface Refund {
   readonly currency: string;
   readonly payment_intent: string;
   readonly charge: string;
-  readonly status: 'succeeded';
+  status: 'pending' | 'succeeded' | 'failed';
+  failure_reason: string | null;
   readonly metadata: Metadata;
 }
 

@@ -28,6 +28,10 @@ export interface Knobs {
   readonly webhook_secrets?: readonly string[];
   readonly api?: readonly ApiFault[];
   readonly amount_delta?: number;
+  /** What the next refunds are at first. */
+  readonly refunds?: 'succeeded' | 'pending';
+  /** The rail forgets its idempotency keys, as it does after a day. */
+  readonly forget_keys?: boolean;
 }
 
 export interface RailSim {
@@ -107,6 +111,8 @@ class RailServer {
     if (knobs.webhook_secrets !== undefined) this.webhooks.secrets = knobs.webhook_secrets;
     if (knobs.api !== undefined) this.faults.set(knobs.api);
     if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
+    if (knobs.refunds !== undefined) this.store.refunding.fate = knobs.refunds;
+    if (knobs.forget_keys === true) this.kept.clear();
   }
 
   act(session_id: string, action: string): Session {
@@ -144,7 +150,10 @@ class RailServer {
     if (method === 'POST' && act === 'expire' && resource === 'sessions') return this.store.expire(object_id);
     if (method === 'POST' && object_id === '' && resource === 'sessions')
       return this.store.createSession(form);
-    if (method === 'POST' && object_id === '' && resource === 'refunds') return this.store.refund(form);
+    if (method === 'POST' && object_id === '' && resource === 'refunds')
+      return this.store.refunding.create(form);
+    if (method === 'GET' && object_id === '' && resource === 'refunds')
+      return this.store.refunding.list(query.get('payment_intent'));
     if (method === 'GET' && object_id !== '' && act === '') {
       const expand = [...query].filter(([name]) => name.startsWith('expand')).map(([, value]) => value);
       const found = resource === 'sessions' ? this.store.session(object_id) : this.store.object(object_id);
@@ -233,7 +242,14 @@ class RailServer {
     let answer: unknown = {};
     if (what === 'knobs') this.turn(JSON.parse(text) as Knobs);
     else if (what === 'sessions') answer = this.act(session_id, action);
-    else if (what === 'release') answer = { released: this.webhooks.release() };
+    else if (what === 'refunds') {
+      // `/_sim/refunds/{id}/{succeeded|failed}` ends one; a form without an id is the rail's own dashboard.
+      answer =
+        session_id === ''
+          ? this.store.refunding.create(parseForm(url.search.slice(1)))
+          : this.store.refunding.finish(session_id, action === 'failed' ? 'failed' : 'succeeded');
+      this.save();
+    } else if (what === 'release') answer = { released: this.webhooks.release() };
     else if (what === 'resend') {
       const form = parseForm(url.search.slice(1));
       answer = {

@@ -10,6 +10,7 @@ import {
   type Refund,
   type Session,
 } from './objects.ts';
+import { Refunds } from './refunds.ts';
 
 const FEE_BPS = 290;
 const FEE_FIXED = 30;
@@ -40,13 +41,20 @@ export class RailStore {
   readonly intents = new Map<string, Intent>();
   readonly charges = new Map<string, Charge>();
   readonly balances = new Map<string, BalanceTransaction>();
-  readonly refunds = new Map<string, Refund>();
+  readonly refunding: Refunds;
   /** Added to the amount of the next payments, so that the payer pays another amount than requested. */
   amount_delta = 0;
   private readonly options: StoreOptions;
 
   constructor(options: StoreOptions) {
     this.options = options;
+    const { intents, charges } = this;
+    const tell = (type: string, object: object) => this.tell(type, object);
+    this.refunding = new Refunds({ intents, charges, id, seconds, tell });
+  }
+
+  get refunds(): Map<string, Refund> {
+    return this.refunding.all;
   }
 
   pageOf(session_id: string): string {
@@ -269,43 +277,6 @@ export class RailStore {
       Object.assign(session, { ...reported, amount_total: intent.amount });
     }
     return session;
-  }
-
-  refund(form: Form): Refund {
-    const intent_id = textAt(form, 'payment_intent') ?? '';
-    const intent = this.intents.get(intent_id);
-    if (intent === undefined) throw missing(`payment_intent: '${intent_id}'`);
-    const charge = this.charges.get(intent.latest_charge ?? '');
-    if (charge === undefined) throw new RailRefusal(400, 'This PaymentIntent has no charge to refund.');
-    const left = charge.amount - charge.amount_refunded;
-    if (left === 0) {
-      throw new RailRefusal(400, `Charge ${charge.id} has already been refunded.`, {
-        code: 'charge_already_refunded',
-      });
-    }
-    const amount = Number(textAt(form, 'amount') ?? left);
-    if (!Number.isSafeInteger(amount) || amount < 1 || amount > left) {
-      throw new RailRefusal(400, 'The amount is greater than what is left on the charge.', {
-        param: 'amount',
-      });
-    }
-    charge.amount_refunded += amount;
-    charge.refunded = charge.amount_refunded === charge.amount;
-    const refund: Refund = {
-      id: id('re'),
-      object: 'refund',
-      created: seconds(),
-      amount,
-      currency: charge.currency,
-      payment_intent: intent.id,
-      charge: charge.id,
-      status: 'succeeded',
-      metadata: mapAt(form, 'metadata'),
-    };
-    this.refunds.set(refund.id, refund);
-    this.tell('charge.refunded', charge);
-    this.tell('refund.updated', refund);
-    return refund;
   }
 
   /** An object by its id, whatever it is. */

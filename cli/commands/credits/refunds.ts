@@ -1,0 +1,38 @@
+// Lists refunds that have not gone back: pending at the rail, or failed.
+import { listOpenRefunds } from '@svc/core/refunds/index.ts';
+import type { Command } from '../../command.ts';
+import { withDatabase } from '../../installation.ts';
+
+const LIMIT = 200;
+
+export const command: Command = {
+  flags: {},
+  example: 'svcctl credits refunds',
+  run() {
+    return withDatabase(async (pool) => {
+      const refunds = (await listOpenRefunds(pool, LIMIT)).map((refund) => ({
+        id: refund.id,
+        org_id: refund.org_id,
+        topup_id: refund.topup_id,
+        rail: refund.gateway,
+        status: refund.status,
+        at_rail: refund.gateway_ref !== null,
+        failure_code: refund.failure_code ?? '',
+        total_minor: refund.total_minor,
+        currency: refund.currency,
+        credits_micro: refund.credits_micro,
+        created_at: refund.created_at.toISOString(),
+      }));
+      const lines = refunds.map(
+        ({ id, org_id, rail, status, at_rail, failure_code, total_minor, currency, created_at }) => {
+          const where = status === 'pending' && !at_rail ? 'not at the rail yet' : failure_code;
+          return [created_at, id, org_id, rail, status, `${total_minor} ${currency}`, where]
+            .join('  ')
+            .trimEnd();
+        },
+      );
+      const text = lines.length === 0 ? 'no refund is pending or has failed' : lines.join('\n');
+      return { json: { refunds }, text };
+    });
+  },
+};

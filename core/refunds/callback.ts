@@ -1,0 +1,12 @@
+// A rail's callback with all that it may report: payments, and money that went back.
+import type { Context } from '../kernel/index.ts';
+import { type Callback, type CallbackAnswer, type Rail, takeCallback } from '../topups/index.ts';
+import { takeRefundFact } from './rail-refunds.ts';
+
+/**
+ * Handles a callback of `rail` and returns the answer to it.
+ * @throws ServiceError signature_invalid, signature_expired, invalid_json; anything else means "send it again".
+ */
+export function takeRailCallback(context: Context, rail: Rail, callback: Callback): Promise<CallbackAnswer> {
+  return takeCallback(context, rail, callback, takeRefundFact);
+}

@@ -1,0 +1,19 @@
+export { takeRailCallback } from './callback.ts';
+export {
+  pollRefund,
+  type RefundProgress,
+  readRefund,
+  reportSilence,
+  sendRefund,
+} from './follow.ts';
+export {
+  getRefundOperation,
+  listRefundsOperation,
+  refundOperations,
+  refundTopupOperation,
+} from './operations.ts';
+export { adoptRailRefunds } from './rail-refunds.ts';
+export { requestRefund } from './request.ts';
+export { RefundView } from './schema.ts';
+export { findRefund, listOpenRefunds } from './store.ts';
+export { type Refund, refundStatuses } from './types.ts';

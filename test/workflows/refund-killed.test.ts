@@ -1,0 +1,116 @@
+// The worker program killed (`kill -9`) in the middle of each step of a refund, and another one started: the money goes back
+// once, and the workflow comes to its end.
+import type { Id } from '@svc/core/kernel/index.ts';
+import { findRefund, type Refund, requestRefund } from '@svc/core/refunds/index.ts';
+import type { Topup } from '@svc/core/topups/index.ts';
+import pg from 'pg';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { atFileEnd } from '../support/ends.ts';
+import { startTemporal } from '../support/temporal.ts';
+import { events } from '../topups/world.ts';
+import { connect, startWorkflowWorld, until, type WorkerProcess } from './world.ts';
+
+vi.setConfig({ testTimeout: 150_000 });
+const world = await startWorkflowWorld();
+const temporal = await startTemporal();
+atFileEnd(() => temporal.stop());
+const client = await connect(temporal);
+const admin = new pg.Client({ connectionString: world.url });
+await admin.connect();
+atFileEnd(() => admin.end());
+let worker: WorkerProcess;
+let serial = 0;
+const start = () => world.worker(temporal.address);
+
+beforeAll(async () => {
+  worker = await start();
+});
+
+async function paid(): Promise<Topup> {
+  const topup = await world.topup(await world.org(`org-${++serial}`));
+  await world.deliver(events.completed(topup, { payment: world.pay(topup) }));
+  return world.read(topup.id);
+}
+
+async function ask(topup: Topup): Promise<Id<'refund'>> {
+  const what = { org_id: topup.org_id, topup_id: topup.id, amount_minor: 1_000 };
+  const { refund } = await requestRefund(world.context, { ...what, reason: '', idempotency_key: null });
+  return refund.id;
+}
+
+const read = async (id: Id<'refund'>) => (await findRefund(world.pool, { id, org_id: null })) as Refund;
+
+async function expectOnce(id: Id<'refund'>): Promise<void> {
+  await until(`${id} refunded`, async () => (await read(id)).status === 'refunded', 60_000);
+  const handle = client.workflow.getHandle(`refund-${id}`);
+  await until(`${id} ended`, async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
+  const made = [...world.sim.store.refunds.values()].filter(({ metadata }) => metadata['refund_id'] === id);
+  expect(made).toHaveLength(1);
+  expect(await world.rows('select count(*)::int as n from invoice where refund_id = $1', [id])).toEqual([
+    { n: 1 },
+  ]);
+  expect(await world.rows('select count(*)::int as n from mail where reference = $1', [id])).toEqual([
+    { n: 1 },
+  ]);
+}
+
+const waitingForRows = async () => {
+  const { rows } = await admin.query<{ n: number }>(`
+    select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`);
+  return rows[0]?.n;
+};
+
+/** The machine of a worker dies with it: what it had asked of the database is not finished there either. */
+async function killWorker(): Promise<void> {
+  await worker.kill();
+  await admin.query(`
+    select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`);
+  await until('nobody waits', async () => (await waitingForRows()) === 0);
+}
+
+test('killed while the rail is being asked: it is asked whether it has the refund, and sent it once', async () => {
+  const topup = await paid();
+  world.sim.turn({ api: [{ match: 'POST /v1/refunds', mode: 'delay', delay_ms: 120_000 }] });
+  const id = await ask(topup);
+  await until('rail asked', () => world.sim.calls.includes('POST /v1/refunds'), 90_000);
+  await killWorker();
+  world.sim.turn({ api: [] });
+  worker = await start();
+  await expectOnce(id);
+  expect(world.sim.calls.some((call) => call.startsWith('GET /v1/refunds'))).toBe(true);
+});
+
+test('killed after the rail had paid and before that was booked: the refund is found there and not made again', async () => {
+  const topup = await paid();
+  const before = world.sim.calls.filter((call) => call === 'POST /v1/refunds').length;
+  const holder = new pg.Client({ connectionString: world.url });
+  await holder.connect();
+  // The worker stands still until the row is held that its booking will wait for.
+  process.kill(worker.pid, 'SIGSTOP');
+  const id = await ask(topup);
+  await holder.query('begin');
+  await holder.query('select 1 from topup where id = $1 for no key update', [topup.id]);
+  process.kill(worker.pid, 'SIGCONT');
+  const sent = () => world.sim.calls.filter((call) => call === 'POST /v1/refunds').length > before;
+  await until('the rail has paid', sent, 90_000);
+  await until('its booking waits', async () => ((await waitingForRows()) ?? 0) > 0);
+  await killWorker();
+  await holder.query('rollback');
+  await holder.end();
+  worker = await start();
+  await expectOnce(id);
+  expect(world.sim.calls.filter((call) => call === 'POST /v1/refunds')).toHaveLength(before + 1);
+});
+
+test('killed with Temporal told and nothing done: the workflow goes on', async () => {
+  const topup = await paid();
+  process.kill(worker.pid, 'SIGSTOP');
+  const id = await ask(topup);
+  await worker.kill();
+  worker = await start();
+  await expectOnce(id);
+  await world.expectRight();
+  expect(await worker.stop()).toBe(0);
+});
