@@ -2,7 +2,8 @@
 import { type Context, type Id, mulDivHalfUp } from '../kernel/index.ts';
 import { putDocument } from './issue.ts';
 import { creditNoteSeries, taxReductionEnd } from './number.ts';
-import { creditedSoFar, lockInvoice } from './store.ts';
+import { mailIssued } from './sending.ts';
+import { creditedSoFar, findInvoice, lockInvoice } from './store.ts';
 import type { Invoice, TaxParts } from './types.ts';
 
 const parts = ['cgst_minor', 'sgst_minor', 'igst_minor'] as const;
@@ -76,7 +77,7 @@ function endorsementOf(original: Invoice, note: CreditNote, at: Date): string {
 }
 
 /**
- * Issues the credit note of a settled refund and emits `invoice.issued`. Call it last in the transaction that settles
+ * Issues the credit note of a settled refund, emits `invoice.issued` and asks for its mail. Call it last in the transaction that settles
  * the refund: it locks the document, then the counter of the series, until the commit.
  * @throws Error when the notes would exceed the document, or the refund has a note already (`invoice_refund_once`).
  */
@@ -117,5 +118,8 @@ export async function issueCreditNote(
     payment_ref: note.payment_ref,
     at,
   });
+  const issued = await findInvoice(context.db, { org_id: note.org_id, id });
+  if (issued === null) throw new Error(`${made.number} was not kept`);
+  await mailIssued(context, issued);
   return { id, ...made };
 }

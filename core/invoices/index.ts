@@ -3,6 +3,7 @@ export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { invoiceOperations } from './operations.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
+export { documentOfMail, openDocument } from './sending.ts';
 export { isStateOfAddress } from './states.ts';
 export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';

@@ -5,6 +5,7 @@ import {
   FileAnswer,
   idOf,
   isId,
+  named,
   notFound,
   oneOf,
   operation,
@@ -17,6 +18,7 @@ import {
 import { fileOf } from './file.ts';
 import { fileName } from './number.ts';
 import { InvoiceView, viewInvoice } from './schema.ts';
+import { resendInvoice } from './sending.ts';
 import { findInvoice, listInvoices } from './store.ts';
 import { type Invoice, invoiceKinds } from './types.ts';
 
@@ -179,4 +181,37 @@ const pdfOperation = operation({
   },
 });
 
-export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation, pdfOperation] as const;
+const resendOperation = operation({
+  name: 'invoices.resend',
+  method: 'POST',
+  path: '/v1/invoices/:id/resend',
+  summary: 'Mail an invoice or credit note again, at most ten times a day',
+  audience: { ...readers, scopes: ['manage:credits'] },
+  input: Type.Object({
+    id: idOf('invoice'),
+    to: Type.Optional(
+      Type.String({
+        format: 'email',
+        maxLength: 254,
+        description: 'default: the billing address, else the owners',
+      }),
+    ),
+  }),
+  output: named('InvoiceResent', Type.Object({ queued: Type.Boolean(), to: Type.String() })),
+  errors: ['conflict'],
+  request: { to: 'accounts@acme.example' },
+  example: { queued: true, to: 'accounts@acme.example' },
+  async run(context, input) {
+    const { org_id } = orgCaller(context);
+    const { id } = await documentOf(context, input.id);
+    const { to } = await resendInvoice(context, { org_id, id, to: input.to ?? null });
+    return { queued: true, to: to.join(', ') };
+  },
+});
+
+export const invoiceOperations = [
+  listInvoicesOperation,
+  getInvoiceOperation,
+  pdfOperation,
+  resendOperation,
+] as const;

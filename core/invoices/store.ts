@@ -99,7 +99,7 @@ export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string 
  */
 export async function lockInvoice(
   db: Db,
-  args: { org_id: Id<'org'>; id: Id<'invoice'> },
+  args: { org_id: Id<'org'>; id: InvoiceId },
 ): Promise<Invoice | null> {
   const { rows } = await db.query<Invoice>({
     name: 'invoices.lock',

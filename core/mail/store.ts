@@ -39,6 +39,21 @@ export async function insertMail(
   return rowCount === 1;
 }
 
+/** How many mails of `template` were asked for since `since` whose reference begins with `begins`. */
+export async function countMails(
+  db: Db,
+  args: { readonly template: string; readonly begins: string; readonly since: Date },
+): Promise<number> {
+  const { rows } = await db.query<{ mails: number }>({
+    name: 'mail.count',
+    text: `
+      select count(*)::int as mails from mail
+       where template = $1 and starts_with(reference, $2) and reference >= $2 and created_at > $3`,
+    values: [args.template, args.begins, args.since],
+  });
+  return rows[0]!.mails;
+}
+
 /** Whether a mail may be due. Asked without a transaction, because most of the time there is none. */
 export async function hasDue(db: Db, at: Date): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({

@@ -7,7 +7,7 @@ import type { Egress } from '../egress/index.ts';
 import { settleGifts } from '../gifts/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
-import { markSent } from '../invoices/index.ts';
+import { documentOfMail, markSent, openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
 import {
@@ -179,11 +179,13 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
   return {
     ...{ store, transport, root_key, log, outcomes },
     around: { console_url: money_in.console_url, product: 'svc' },
-    openAttachment: async (_, { id }, { kind }) => {
-      throw new Error(`${id}: this release makes no ${kind}`);
+    async openAttachment(_, { org_id }, { id }) {
+      if (org_id === null) throw new Error(`no organization has the document ${id}`);
+      return openDocument(jobContext(parts), { org_id, id });
     },
     async onSent(db, { template, reference }, at) {
-      if (template === 'receipt' || template === 'invoice') await markSent(db, { id: reference, at });
+      if (template === 'receipt' || template === 'invoice')
+        await markSent(db, { id: documentOfMail(reference), at });
     },
   };
 }
