@@ -1,7 +1,7 @@
-// The customers' listener: sign-in, GraphQL for sessions, and the console.
+// The customers' listener: sign-in, GraphQL for sessions, files to download, and the console.
 import type { RequestFeed } from '@svc/core/analytics/index.ts';
 import { type Caller, ServiceError, type SessionCaller } from '@svc/core/kernel/index.ts';
-import { signInOperations } from '@svc/core/operations/index.ts';
+import { fileOperations, signInOperations } from '@svc/core/operations/index.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
 import { bindYoga } from '@svc/graphql/bindings/yoga.ts';
 import { limits } from '@svc/graphql/limits.ts';
@@ -37,7 +37,7 @@ function standsAs(seen: Caller, before: SessionCaller): boolean {
 /** The Fastify instance of the listener, not yet listening. */
 export function createTenantApp(parts: HttpParts, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
-  bindOperations(app, parts, signInOperations);
+  bindOperations(app, parts, [...signInOperations, ...fileOperations]);
   bindYoga(app, {
     schema: tenantSchema,
     log: parts.log,

@@ -1,11 +1,13 @@
 export { type Credited, issueCreditNote, refundedTax } from './credit-note.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
-export { invoiceOperations } from './operations.ts';
+export { invoiceOperations, listInvoicesOperation, resendOperation } from './operations.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
+export { InvoiceView } from './schema.ts';
 export { documentOfMail, openDocument } from './sending.ts';
 export { isStateOfAddress } from './states.ts';
 export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';
 export type { Invoice, InvoiceId, Supplier, TaxParts, TaxTerms } from './types.ts';
+export { invoiceKinds } from './types.ts';

@@ -105,7 +105,7 @@ async function documentOf(context: Context, id: string): Promise<Invoice> {
   return invoice;
 }
 
-const listInvoicesOperation = operation({
+export const listInvoicesOperation = operation({
   name: 'invoices.list',
   method: 'GET',
   path: '/v1/invoices',
@@ -181,7 +181,7 @@ const pdfOperation = operation({
   },
 });
 
-const resendOperation = operation({
+export const resendOperation = operation({
   name: 'invoices.resend',
   method: 'POST',
   path: '/v1/invoices/:id/resend',

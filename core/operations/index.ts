@@ -7,6 +7,7 @@ export { openApiDocument } from './openapi/document.ts';
 export { errorTable } from './openapi/errors.ts';
 export {
   callbackRoutes,
+  fileOperations,
   inferenceRoutes,
   operations,
   signInOperations,

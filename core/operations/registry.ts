@@ -47,6 +47,11 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
   path.startsWith('/v1/auth/'),
 );
 
+/** Files that people download in the console, which has GraphQL for everything else. */
+export const fileOperations: readonly Operation[] = operations.filter(
+  ({ produces }) => produces === 'application/pdf',
+);
+
 /** What staff do; reached through the GraphQL of the staff listener, never over REST. */
 export const staffOperations: readonly Operation[] = checked([
   ...staffCreditOperations,

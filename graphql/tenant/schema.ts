@@ -12,6 +12,7 @@ import './types/usage.ts';
 import './types/credits.ts';
 import './types/refund.ts';
 import './types/topup.ts';
+import './types/invoice.ts';
 import './types/gift.ts';
 import './types/node.ts';
 import './types/subscription.ts';

@@ -75,9 +75,9 @@ async function issue(context: Context, org: Org, sale: Sale): Promise<InvoiceId>
   return id;
 }
 
-/** Starts everything; it ends after the file. */
-export async function startWorld(services: object = {}): Promise<World> {
-  const url = await createTestDatabase();
+/** Starts everything, on `existing` where that is given; it ends after the file. */
+export async function startWorld(existing?: string): Promise<World> {
+  const url = existing ?? (await createTestDatabase());
   const pool = createPool(url, { max: 12, role: 'svc_runtime' });
   atFileEnd(() => pool.end());
   const context = createContext({
@@ -85,7 +85,7 @@ export async function startWorld(services: object = {}): Promise<World> {
     caller: { kind: 'public' },
     pool,
     log: silentLog,
-    services: { root_key: Buffer.alloc(32, 7), ...services } as unknown as Services,
+    services: { root_key: Buffer.alloc(32, 7) } as unknown as Services,
   });
   let serial = 0;
   const read = async (org: Org, id: InvoiceId) =>

@@ -1,7 +1,7 @@
 // The entries of the side navigation: page, shortcut (G, then this key) and group.
 import type { IconName } from '../ui/icons.tsx';
 
-export type NavPage = 'home' | 'requests' | 'keys' | 'credits' | 'budgets';
+export type NavPage = 'home' | 'requests' | 'keys' | 'credits' | 'invoices' | 'budgets';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -26,6 +26,7 @@ export const nav: readonly NavGroup[] = [
     name: 'Money',
     items: [
       { page: 'credits', name: 'Credits', icon: 'wallet', key: 'c' },
+      { page: 'invoices', name: 'Invoices', icon: 'file-invoice', key: 'i' },
       { page: 'budgets', name: 'Budgets', icon: 'gauge', key: 'b' },
     ],
   },

@@ -13,7 +13,13 @@ import { loadSession, sessionState } from '../api/session.ts';
 import { kept } from './kept.ts';
 import { NotFound, PageFault, Unreachable } from './outside.tsx';
 import { rememberPlace, startPlace } from './place.ts';
-import { readCreditsSearch, readKeysSearch, readRequestsSearch, readSignInSearch } from './search.ts';
+import {
+  readCreditsSearch,
+  readInvoicesSearch,
+  readKeysSearch,
+  readRequestsSearch,
+  readSignInSearch,
+} from './search.ts';
 import { Shell } from './shell.tsx';
 
 export const rootRoute = createRootRoute({
@@ -58,6 +64,10 @@ const pages = {
   budgets: lazyRouteComponent(
     kept(() => import('../pages/budgets/page.tsx')),
     'BudgetsPage',
+  ),
+  invoices: lazyRouteComponent(
+    kept(() => import('../pages/invoices/page.tsx')),
+    'InvoicesPage',
   ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
@@ -158,6 +168,13 @@ const budgetsRoute = createRoute({
   component: pages.budgets,
 });
 
+const invoicesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/invoices',
+  validateSearch: readInvoicesSearch,
+  component: pages.invoices,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -175,6 +192,7 @@ const routeTree = rootRoute.addChildren([
     keysRoute,
     creditsRoute,
     budgetsRoute,
+    invoicesRoute,
     profileRoute,
   ]),
 ]);

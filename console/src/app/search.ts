@@ -40,6 +40,14 @@ interface CreditsSearch {
   readonly outcome?: 'done' | 'back';
 }
 
+export const invoiceKindWords = ['tax_invoice', 'export_invoice', 'credit_note', 'receipt'] as const;
+export type InvoiceKindWord = (typeof invoiceKindWords)[number];
+
+interface InvoicesSearch {
+  /** Documents of one kind alone. */
+  readonly kind?: InvoiceKindWord;
+}
+
 type Raw = Readonly<Record<string, unknown>>;
 
 /** `text` when it is one line of ids or names, at most 120 characters. */
@@ -107,4 +115,8 @@ export function readCreditsSearch(raw: Raw): CreditsSearch {
     topup: topup !== undefined && /^tup_[0-9A-HJKMNP-TV-Z]{26}$/.test(topup) ? topup : undefined,
     outcome: raw['outcome'] === 'done' || raw['outcome'] === 'back' ? raw['outcome'] : undefined,
   });
+}
+
+export function readInvoicesSearch(raw: Raw): InvoicesSearch {
+  return chosen<InvoicesSearch>({ kind: invoiceKindWords.find((kind) => kind === raw['kind']) });
 }
