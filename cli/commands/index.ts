@@ -77,6 +77,11 @@ export const commands: readonly Listed[] = [
     'write what an accountant files of a month (GSTR-1)',
     () => import('./invoices/export.ts'),
   ),
+  listed(
+    'fx accept',
+    'put exchange rates in force that wait because one jumped',
+    () => import('./fx-accept.ts'),
+  ),
   listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
   listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),
   listed('mail preview', 'show what mails look like', () => import('./mail/preview.ts')),

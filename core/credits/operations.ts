@@ -65,7 +65,7 @@ export const getBalanceOperation = operation({
   async run(context) {
     const { org, book_id } = await callersBook(context);
     const ledger = context.shards.at(org.shard);
-    return viewBalance(await readBalance(ledger, book_id), displayBalance(context, org));
+    return viewBalance(await readBalance(ledger, book_id), await displayBalance(context, org));
   },
 });
 
@@ -125,7 +125,7 @@ export const refillSandboxOperation = operation({
     context.transaction(async (context) => {
       const { org } = await callersBook(context);
       const book_id = org.sandbox_book_id;
-      const display = displayBalance(context, org);
+      const display = await displayBalance(context, org);
       const ledger = context.shards.at(org.shard);
       const before = await readBalance(ledger, book_id);
       if (before.available_micro_usd + before.held_micro_usd >= SANDBOX_CREDIT)

@@ -468,6 +468,28 @@ create table public.credit_notice (
   constraint credit_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 grant delete, insert, select, update on public.credit_notice to svc_runtime;
+create table public.fx_day (
+  source text not null,
+  fx_day date not null,
+  rates jsonb not null,
+  state text not null,
+  fetched_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  constraint fx_day_once PRIMARY KEY (source, fx_day),
+  constraint fx_day_source_check CHECK ((source = ANY (ARRAY['ecb'::text, 'json'::text]))),
+  constraint fx_day_state_check CHECK ((state = ANY (ARRAY['in_force'::text, 'waiting'::text])))
+);
+grant delete, insert, select, update on public.fx_day to svc_runtime;
+
+create table public.fx_fetch (
+  source text not null,
+  slot_at timestamp with time zone,
+  tried_at timestamp with time zone not null,
+  error text,
+  constraint fx_fetch_pkey PRIMARY KEY (source),
+  constraint fx_fetch_source_check CHECK ((source = ANY (ARRAY['ecb'::text, 'json'::text])))
+);
+grant delete, insert, select, update on public.fx_fetch to svc_runtime;
 
 create table public.gift (
   id text not null,

@@ -5,7 +5,7 @@ export { invoiceOperations, listInvoicesOperation, resendOperation } from './ope
 export { monthInKolkata, returnFiles } from './returns.ts';
 export { InvoiceView } from './schema.ts';
 export { documentOfMail, openDocument } from './sending.ts';
-export { isStateOfAddress } from './states.ts';
+export { isStateOfAddress, stateName } from './states.ts';
 export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';

@@ -279,7 +279,7 @@ export const settings = {
     optional,
     true,
   ),
-  fx_source: setting('SVC_FX_SOURCE', 'where exchange rates come from: static', 'static', text),
+  fx_source: setting('SVC_FX_SOURCE', 'source of exchange rates: static, ecb or an address', 'static', text),
   smtp_url: setting(
     'SVC_SMTP_URL',
     'mail server, smtp:// (STARTTLS) or smtps://; unset: mails become files in <data dir>/mail',

@@ -33,7 +33,7 @@ import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptRailRefunds } from '../refunds/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
-import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
+import { type MoneyIn, purgeQuotes, purgeRailEvents, refreshFx, runRailTasks } from '../topups/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -212,6 +212,7 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
     { name: 'rail_refunds', every_ms: 60 * SECOND, run: () => adoptRailRefunds(jobContext(parts)) },
+    { name: 'refresh_fx', every_ms: 60 * SECOND, run: () => refreshFx(jobContext(parts)) },
     {
       name: 'checkpoint_ledger',
       every_ms: 60 * SECOND,

@@ -17,7 +17,7 @@ import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { refundOperations } from '../refunds/index.ts';
 import { routingOperations } from '../routing/index.ts';
-import { type RailName, topupOperations } from '../topups/index.ts';
+import { publicOperations, type RailName, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
 
 /** All operations, in the order of the documentation. @throws Error (at load) on a doubled name or route. */
@@ -34,6 +34,7 @@ export const operations: readonly Operation[] = checked([
   ...redeemOperations,
   ...topupOperations,
   ...refundOperations,
+  ...publicOperations,
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,

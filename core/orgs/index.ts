@@ -10,7 +10,7 @@ export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CRE
 export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
-export { type PlanId, planIds, planLimits } from './plans.ts';
+export { type PlanId, planIds, planLimits, planSheet } from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export {
   archiveProject,

@@ -24,3 +24,70 @@ export function planLimits(plan_id: string): PlanLimits {
   if (limits === undefined) throw new Error(`unknown plan ${plan_id}`);
   return limits;
 }
+
+/** What a plan costs and has, as the pricing sheet shows it; null is by agreement. */
+interface PlanOffer {
+  readonly id: PlanId;
+  readonly name: string;
+  readonly monthly_minor: number | null;
+  readonly currency: 'USD';
+  readonly included_micro: number | null;
+  readonly features: Readonly<Record<'hedging' | 'sso' | 'scim' | 'audit_export', boolean>>;
+  readonly description: string;
+  readonly public: boolean;
+}
+
+const FEATURES = { hedging: false, sso: true, scim: true, audit_export: true };
+
+const offers: readonly PlanOffer[] = [
+  {
+    id: 'payg',
+    name: 'Pay as you go',
+    monthly_minor: 0,
+    currency: 'USD',
+    included_micro: 0,
+    features: FEATURES,
+    description: 'No monthly fee: credits are bought and spent.',
+    public: true,
+  },
+  {
+    id: 'team',
+    name: 'Team',
+    monthly_minor: 4_900,
+    currency: 'USD',
+    included_micro: 45_000_000,
+    features: FEATURES,
+    description: 'For a team in production, with credit of $45 each month.',
+    public: true,
+  },
+  {
+    id: 'scale',
+    name: 'Scale',
+    monthly_minor: 49_900,
+    currency: 'USD',
+    included_micro: 475_000_000,
+    features: { ...FEATURES, hedging: true },
+    description: 'For heavy use, with credit of $475 each month.',
+    public: true,
+  },
+  {
+    id: 'enterprise',
+    name: 'Enterprise',
+    monthly_minor: null,
+    currency: 'USD',
+    included_micro: null,
+    features: { ...FEATURES, hedging: true },
+    description: 'Limits and terms by agreement.',
+    public: false,
+  },
+];
+
+/** All plans with their limits, in the order in which they are shown. */
+export function planSheet() {
+  return offers.map((offer, at) => ({
+    ...offer,
+    features: { ...offer.features },
+    limits: planLimits(offer.id),
+    sort: at + 1,
+  }));
+}

@@ -6,7 +6,8 @@ import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
-import { rateFromText } from './fx.ts';
+import { rateFromText } from './fx/rates.ts';
+import { readRates } from './fx/source.ts';
 import { moneyIn, railOrRefuse } from './money-in.ts';
 import { checkoutUrl, payUrl, returnUrl } from './pay-link.ts';
 import { currencyOf, type Priced, priceTopup, type Quote, railOf } from './quote.ts';
@@ -45,7 +46,7 @@ export async function quoteFor(
   const billing = await billingOf(context, args.org_id);
   const facts: PriceFacts = {
     billing,
-    ...(await readPriceFacts(context.db, moneyIn(context).fx)),
+    ...(await readPriceFacts(context.db, moneyIn(context).fx, context.now())),
     promised: null,
   };
   const { quote } = priceTopup(facts, args.amount_minor);
@@ -112,7 +113,7 @@ async function priceForSale(context: Context, billing: Billing, amount_minor: nu
   const since = new Date(context.now().getTime() - QUOTE_MS);
   const kept = await findQuote(db, { org_id: billing.org_id, currency, amount_minor, since });
   const promised = kept === null ? null : { fx_day: kept.fx_day, rate_e8: rateFromText(kept.fx_rate) };
-  const facts = await readPriceFacts(db, moneyIn(context).fx);
+  const facts = await readPriceFacts(db, moneyIn(context).fx, context.now());
   const priced = priceTopup({ billing, ...facts, promised }, amount_minor);
   const { min_amount_minor } = priced.quote;
   if (amount_minor < min_amount_minor) {
@@ -269,11 +270,12 @@ export function cancelTopup(context: Context, args: { org_id: Id<'org'>; id: Id<
 }
 
 /** A balance as an organization's people read it: in its currency at the mid rate, rounded down. */
-export function displayBalance(
+export async function displayBalance(
   context: Context,
   args: { billing_country: string; billing_currency: string },
-): { currency: Currency; rate_e8: number } {
+): Promise<{ currency: Currency; rate_e8: number }> {
   const wanted = args.billing_country === 'IN' ? 'INR' : args.billing_currency;
   const currency = isCurrency(wanted) ? wanted : 'USD';
-  return { currency, rate_e8: moneyIn(context).fx.midRate(currency).rate_e8 };
+  const rates = await readRates(context.db, moneyIn(context).fx, context.now());
+  return { currency, rate_e8: rates.shownRate(currency).rate_e8 };
 }

@@ -17,7 +17,9 @@ export {
   runRailTasks,
   type TopupProgress,
 } from './follow.ts';
-export { minorFor, openFx, rateText, staticRates } from './fx.ts';
+export { minorFor, rateText } from './fx/rates.ts';
+export { acceptFxDay, refreshFx } from './fx/refresh.ts';
+export { openFx } from './fx/source.ts';
 export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';
 export { type MoneyIn, moneyIn, openMoneyIn, railOrRefuse } from './money-in.ts';
 export {
@@ -29,6 +31,7 @@ export {
   topupOperations,
 } from './operations.ts';
 export { type OpenPage, type OverPage, readPayPage, readPayReturn } from './pay-page.ts';
+export { fxDisplayOperation, pricingOperation, publicOperations } from './public-operations.ts';
 export type { Quote } from './quote.ts';
 export {
   addStaffItem,

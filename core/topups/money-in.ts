@@ -1,6 +1,6 @@
 // What top-ups need from the process they run in.
 import { type Config, type Context, ServiceError } from '../kernel/index.ts';
-import { type FxSource, openFx, staticRates } from './fx.ts';
+import { type FxSource, openFx, STATIC_SOURCE } from './fx/source.ts';
 import { noRails, openRails, type Rails } from './rails/open.ts';
 import type { Rail } from './rails/types.ts';
 import type { RailName } from './types.ts';
@@ -26,15 +26,15 @@ declare module '../kernel/operation/operation.ts' {
 const REFUND_WAIT_MS = 10_000;
 const CLOSED: MoneyIn = {
   rails: noRails,
-  fx: staticRates,
+  fx: STATIC_SOURCE,
   console_url: 'http://127.0.0.1:8081',
   base_url: 'http://127.0.0.1:8080',
   refund_wait_ms: REFUND_WAIT_MS,
 };
 
 /**
- * Rails and rates of the settings. @throws ConfigError when a rail is half configured; Error for an unknown
- * source of rates.
+ * Rails and rates of the settings. @throws ConfigError when a rail is half configured or the source of rates
+ * is unknown.
  */
 export function openMoneyIn(config: Config): MoneyIn {
   const console_url = config.console_origins?.[0] ?? `http://127.0.0.1:${config.admin_port}`;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DEMO_SUPPLIER } from '../invoices/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, currencies, decimalOf, exponentOf, MINIMUMS_MINOR } from './currency.ts';
-import { creditsFor, minorFor, openFx, rateFromText, rateText, staticRates, withSpread } from './fx.ts';
+import { creditsFor, minorFor, rateFromText, rateText, staticRates, withSpread } from './fx/rates.ts';
 import { currencyOf, priceTopup } from './quote.ts';
 import type { PriceFacts, TopupTerms } from './terms.ts';
 
@@ -129,10 +129,4 @@ test('credits never exceed what was paid at the rate, and fall short by less tha
       },
     ),
   );
-});
-
-test('a source of rates that this release lacks stops the start and says so', () => {
-  expect(openFx('static')).toBe(staticRates);
-  for (const source of ['ecb', 'https://rates.example', ''])
-    expect(() => openFx(source)).toThrow(/SVC_FX_SOURCE/);
 });

@@ -3,7 +3,7 @@ import { type TaxTerms, taxTerms } from '../invoices/index.ts';
 import { mulDivHalfUp, ServiceError } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, currencies, formatCredits, formatMoney, isCurrency } from './currency.ts';
-import { creditsFor, type FxSource, minorFor, rateText, withSpread } from './fx.ts';
+import { creditsFor, minorFor, type Rates, rateText, withSpread } from './fx/rates.ts';
 import type { FeeItem, PriceFacts } from './terms.ts';
 import type { RailName } from './types.ts';
 
@@ -41,19 +41,28 @@ export function currencyOf(billing: Pick<Billing, 'country' | 'currency'>): Curr
   });
 }
 
-/** Rupees for one unit of `currency` at mid rates, for the supplier's returns; null for rupees. */
-function inrRate(fx: FxSource, currency: Currency): string | null {
+/**
+ * Rupees for one unit of `currency` at mid rates, for the supplier's returns; null for rupees. Who pays in dollars may do so
+ * however old the rates are.
+ */
+function inrRate(fx: Rates, currency: Currency): string | null {
   if (currency === 'INR') return null;
-  return rateText(mulDivHalfUp(fx.midRate('INR').rate_e8, 100_000_000, fx.midRate(currency).rate_e8));
+  const [rupee, paid] = [fx.shownRate('INR').rate_e8, fx.shownRate(currency).rate_e8];
+  return rateText(mulDivHalfUp(rupee, 100_000_000, paid));
 }
 
-/** The price of `amount_minor` of credits. @throws ServiceError amount_too_large, currency_not_supported. */
+/** The rate of the day with the spread on top. @throws ServiceError fx_stale. */
+function ratePriced({ fx, terms }: PriceFacts, currency: Currency): { fx_day: string; rate_e8: number } {
+  const { fx_day, rate_e8 } = fx.midRate(currency);
+  return { fx_day, rate_e8: withSpread(rate_e8, currency, terms.spread_bps) };
+}
+
+/** The price of `amount_minor` of credits. @throws ServiceError amount_too_large, currency_not_supported, fx_stale. */
 export function priceTopup(facts: PriceFacts, amount_minor: number): Priced {
   const { billing, terms } = facts;
   const currency = currencyOf(billing);
   const rail = railOf(billing.country);
-  const mid = facts.fx.midRate(currency);
-  const rate_e8 = facts.promised?.rate_e8 ?? withSpread(mid.rate_e8, currency, terms.spread_bps);
+  const { fx_day, rate_e8 } = facts.promised ?? ratePriced(facts, currency);
   const max_amount_minor = minorFor(terms.max_credits_micro, currency, rate_e8);
   if (amount_minor > max_amount_minor) {
     throw new ServiceError(
@@ -79,7 +88,7 @@ export function priceTopup(facts: PriceFacts, amount_minor: number): Priced {
       total_minor,
       credits_micro,
       fx_rate: rateText(rate_e8),
-      fx_day: facts.promised?.fx_day ?? mid.fx_day,
+      fx_day,
       fees: { rail, items: terms.fees[rail] },
       min_amount_minor: terms.minimums_minor[currency],
       display: `${formatMoney(total_minor, currency)} for ${formatCredits(credits_micro)} of credits`,

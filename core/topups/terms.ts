@@ -4,7 +4,8 @@ import { readGstRate, readSupplier, type Supplier } from '../invoices/index.ts';
 import type { Db } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, MINIMUMS_MINOR } from './currency.ts';
-import type { FxSource } from './fx.ts';
+import type { Rates } from './fx/rates.ts';
+import { type FxSource, readRates } from './fx/source.ts';
 import type { RailName } from './types.ts';
 
 export interface FeeItem {
@@ -30,7 +31,7 @@ export interface PriceFacts {
   readonly terms: TopupTerms;
   readonly supplier: Supplier;
   readonly gst_rate_bps: number;
-  readonly fx: FxSource;
+  readonly fx: Rates;
   /** A rate that an earlier quote promised; null: the rate of the day. */
   readonly promised: { readonly fx_day: string; readonly rate_e8: number } | null;
 }
@@ -67,8 +68,10 @@ export async function readTerms(db: Db): Promise<TopupTerms> {
 /** Reads what prices depend on. `is_demo`: no supplier is set, so nothing real may be sold. */
 export async function readPriceFacts(
   db: Db,
-  fx: FxSource,
+  source: FxSource,
+  now: Date,
 ): Promise<Pick<PriceFacts, 'terms' | 'supplier' | 'gst_rate_bps' | 'fx'> & { is_demo: boolean }> {
   const { supplier, is_demo } = await readSupplier(db);
+  const fx = await readRates(db, source, now);
   return { terms: await readTerms(db), supplier, is_demo, gst_rate_bps: await readGstRate(db), fx };
 }

@@ -327,8 +327,8 @@ test('without a rail its callback path does not exist and top-ups are refused; h
   await bare.stop();
   const half = startGatewayProcess({ database_url, env: { SVC_RAIL_B_KEY_SECRET: 'sk_test_1' } });
   await expect(half).rejects.toThrow('SVC_RAIL_B_WEBHOOK_SECRET: missing');
-  const unknown = startGatewayProcess({ database_url, env: { SVC_FX_SOURCE: 'ecb' } });
-  await expect(unknown).rejects.toThrow('SVC_FX_SOURCE=ecb is not available');
+  const unknown = startGatewayProcess({ database_url, env: { SVC_FX_SOURCE: 'the bank' } });
+  await expect(unknown).rejects.toThrow('SVC_FX_SOURCE: expected static, ecb');
 });
 
 test('money that arrives days later is booked, with its events turned round and each sent twice', async () => {

@@ -8,6 +8,7 @@ const tags = {
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
+  pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',
   invoices: 'Tax invoices, receipts and credit notes.',
   requests: 'Calls that were made: what each was, how it went, what it cost.',
   generation: 'The record of one call, by its id.',
