@@ -72,6 +72,9 @@ export const commands: readonly Listed[] = [
     'check such a proof, without database or network',
     () => import('./ledger/check-proof.ts'),
   ),
+  listed('review list', 'show payments that differ from what was asked', () => import('./review/list.ts')),
+  listed('review accept', 'book what was paid', () => import('./review/accept.ts')),
+  listed('review refuse', 'give back what was paid', () => import('./review/refuse.ts')),
   listed(
     'invoices export',
     'write what an accountant files of a month (GSTR-1)',

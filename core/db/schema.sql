@@ -468,6 +468,7 @@ create table public.credit_notice (
   constraint credit_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 grant delete, insert, select, update on public.credit_notice to svc_runtime;
+
 create table public.fx_day (
   source text not null,
   fx_day date not null,

@@ -8,6 +8,7 @@ export { documentOfMail, openDocument } from './sending.ts';
 export { isStateOfAddress, stateName } from './states.ts';
 export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
+export { taxOn } from './tax.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';
 export type { Invoice, InvoiceId, Supplier, TaxParts, TaxTerms } from './types.ts';
 export { invoiceKinds } from './types.ts';

@@ -17,7 +17,7 @@ import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { refundOperations } from '../refunds/index.ts';
 import { routingOperations } from '../routing/index.ts';
-import { publicOperations, type RailName, topupOperations } from '../topups/index.ts';
+import { publicOperations, type RailName, staffTopupOperations, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
 
 /** All operations, in the order of the documentation. @throws Error (at load) on a doubled name or route. */
@@ -58,6 +58,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffCreditOperations,
   ...staffRedeemOperations,
   ...deskOperations,
+  ...staffTopupOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

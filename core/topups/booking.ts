@@ -18,7 +18,11 @@ export function topupWorkflowId(id: Topup['id']): string {
   return `topup-${id}`;
 }
 
-async function book(context: Context, topup: Topup, payment: Captured): Promise<CallbackAnswer> {
+/**
+ * Books a captured payment for a top-up that is locked: order of the credit, document, event, signal. Only `applyFact` and the
+ * decision of a person call it.
+ */
+export async function bookPaid(context: Context, topup: Topup, payment: Captured): Promise<CallbackAnswer> {
   const { db } = context;
   const at = context.now();
   const { paid_credit_days } = await readTerms(db);
@@ -85,6 +89,7 @@ async function review(context: Context, topup: Topup, payment: Captured): Promis
       expected_currency: topup.currency,
       paid_minor: payment.amount_minor,
       paid_currency: payment.currency,
+      method: payment.method,
     },
     at,
   });
@@ -158,7 +163,7 @@ export async function applyFact(context: Context, topup: Topup, fact: TopupFact)
   const decision = decideTopup(topup, fact);
   switch (decision.do) {
     case 'book':
-      return book(context, topup, decision.payment);
+      return bookPaid(context, topup, decision.payment);
     case 'replay':
       return { ...answer, invoice: topup.invoice_number, replay: true };
     case 'review':

@@ -42,6 +42,14 @@ export {
 } from './rail-store.ts';
 export { openRails } from './rails/open.ts';
 export { type Callback, type Rail, RailError, type RefundFact } from './rails/types.ts';
+export { acceptReview, listReviews, refuseReview, repriced } from './review/decide.ts';
+export {
+  acceptTopupOperation,
+  listReviewsOperation,
+  ReviewView,
+  refuseTopupOperation,
+  staffTopupOperations,
+} from './review/operations.ts';
 export { QuoteView, TopupView, viewTopup } from './schema.ts';
 export { findTopup, hasPaid, listTopups, lockTopup, purgeQuotes } from './store.ts';
 export { type PaymentTotal, sumPayments } from './totals-store.ts';

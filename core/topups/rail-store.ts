@@ -151,6 +151,21 @@ export async function addStaffItem(
   });
 }
 
+/** The open item of a matter; null when there is none. */
+export async function findOpenItem(
+  db: Db,
+  item: { kind: string; subject: string },
+): Promise<StaffItem | null> {
+  const { rows } = await db.query<StaffItem>({
+    name: 'topups.find_open_item',
+    text: `
+      select staff_item_id, kind, subject, details, created_at from staff_item
+       where kind = $1 and subject = $2 and resolved_at is null`,
+    values: [item.kind, item.subject],
+  });
+  return rows[0] ?? null;
+}
+
 /** Items that nobody has resolved, oldest first. */
 export async function listStaffItems(db: Db, limit = 200): Promise<StaffItem[]> {
   const { rows } = await db.query<StaffItem>({

@@ -200,6 +200,42 @@ export async function moveTopup(
   });
 }
 
+/** Top-ups in review, oldest first, at most 200. */
+export async function listInReview(db: Db): Promise<Topup[]> {
+  const { rows } = await db.query<Topup>({
+    name: 'topups.list_in_review',
+    text: `
+      select ${columns} from topup t left join invoice i on i.id = t.invoice_id
+       where t.status = 'review' order by t.created_at, t.id limit 200`,
+  });
+  return rows;
+}
+
+/** Gives a top-up in review the price of what was paid for it. */
+export async function repriceTopup(
+  db: Db,
+  args: Pick<Topup, 'id' | 'amount_minor' | 'tax_minor' | 'total_minor' | 'credits_micro' | 'tax'> & {
+    at: Date;
+  },
+): Promise<void> {
+  await db.query({
+    name: 'topups.reprice',
+    text: `
+      update topup
+         set amount_minor = $2, tax_minor = $3, total_minor = $4, credits_micro = $5, tax = $6, updated_at = $7
+       where id = $1 and status = 'review'`,
+    values: [
+      args.id,
+      args.amount_minor,
+      args.tax_minor,
+      args.total_minor,
+      args.credits_micro,
+      JSON.stringify(args.tax),
+      args.at,
+    ],
+  });
+}
+
 /** Notes what the rail took of a paid top-up; the first figure stays. */
 export async function noteFee(db: Db, args: { id: Id<'topup'>; fee_minor: number }): Promise<void> {
   await db.query({

@@ -30,6 +30,12 @@ import {
   createBatchOperation,
   listBatchesOperation,
 } from '@svc/core/redeem/index.ts';
+import {
+  acceptTopupOperation,
+  listReviewsOperation,
+  ReviewView,
+  refuseTopupOperation,
+} from '@svc/core/topups/index.ts';
 import { type GraphQLSchema, printSchema } from 'graphql';
 import type { Static } from 'typebox';
 import { Derivation, toWire } from '../derive.ts';
@@ -166,6 +172,9 @@ const StaffOrg = derive.output('StaffOrg', StaffOrgView, {
   }),
 });
 
+const TopupReview = derive.output('TopupReview', ReviewView);
+type Decided = Static<typeof acceptTopupOperation.output>;
+
 builder.queryType({
   fields: (t) => ({
     viewer: t.field({
@@ -181,6 +190,14 @@ builder.queryType({
       complexity: { field: 1, multiplier: 20 },
       extensions: { operation: findOrgsOperation.name },
       resolve: async (_root, { q }, { runner }) => (await runner.run(findOrgsOperation, { q })).data,
+    }),
+    topupReviews: t.field({
+      type: [TopupReview],
+      nullable: true,
+      description: 'Payments that differ from what was asked, oldest first, at most 200.',
+      complexity: { field: 1, multiplier: 200 },
+      extensions: { operation: listReviewsOperation.name },
+      resolve: async (_root, _args, { runner }) => (await runner.run(listReviewsOperation, {})).data,
     }),
     staffOrg: t.field({
       type: StaffOrg,
@@ -313,6 +330,24 @@ mutation({
 });
 
 addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg });
+const decided = (t: Any) => ({
+  id: t.exposeID('id'),
+  status: t.exposeString('status'),
+  creditsMicro: t.field({ type: 'MicroUSD', resolve: ({ credits_micro }: Decided) => credits_micro }),
+  invoiceId: t.id({ nullable: true, resolve: ({ invoice_id }: Decided) => invoice_id }),
+});
+mutation({
+  name: 'acceptTopup',
+  operation: acceptTopupOperation,
+  description: 'Books a payment in review for what was paid, at the rate of its quote.',
+  payload: decided,
+});
+mutation({
+  name: 'refuseTopup',
+  operation: refuseTopupOperation,
+  description: 'Gives a payment in review back at the rail.',
+  payload: decided,
+});
 
 export const staffSchema: GraphQLSchema = builder.toSchema();
 
