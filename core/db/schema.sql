@@ -951,6 +951,7 @@ create table public.rail_event (
   constraint rail_event_event_id_check CHECK (((char_length(event_id) >= 1) AND (char_length(event_id) <= 255))),
   constraint rail_event_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text])))
 );
+CREATE INDEX rail_event_latest ON public.rail_event USING btree (rail, received_at DESC);
 CREATE INDEX rail_event_of_nobody ON public.rail_event USING btree (received_at) WHERE ((topup_id IS NULL) AND (payment_ref IS NULL));
 grant insert, select on public.rail_event to svc_runtime;
 grant update (topup_id, payment_ref, answer) on public.rail_event to svc_runtime;

@@ -18,6 +18,13 @@ const gauge = (name: string, help: string, read: Figure['read']): Figure => ({
   type: 'gauge',
 });
 
+const railSilence = (jobs: Jobs): Figure =>
+  gauge(
+    'svc_rail_silent_seconds',
+    'Seconds that a rail has reported nothing while a payment was waited for; only where jobs run.',
+    () => byLabel('rail', Object.entries(jobs.silences ?? {})),
+  );
+
 /** Registers runs, failures and last success of each job, who leads, what waits, and attempts by outcome. */
 export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   const each = (figure: (job: JobCounts) => number | null): Reading[] =>
@@ -58,6 +65,7 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       'Live books whose balance is below the mark of credits.low; only where jobs run.',
       () => jobs.low_books,
     ),
+    railSilence(jobs),
     gauge(
       'svc_mails_waiting',
       'Mails that wait for a mail server; only where jobs run.',

@@ -33,7 +33,14 @@ import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptRailRefunds } from '../refunds/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
-import { type MoneyIn, purgeQuotes, purgeRailEvents, refreshFx, runRailTasks } from '../topups/index.ts';
+import {
+  type MoneyIn,
+  purgeQuotes,
+  purgeRailEvents,
+  readSilences,
+  refreshFx,
+  runRailTasks,
+} from '../topups/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -77,6 +84,8 @@ export interface Jobs extends Leader {
   readonly orders: Waiting | null;
   /** Live books below the mark of `credits.low`, likewise. */
   readonly low_books: number | null;
+  /** Seconds that each rail has reported nothing while a payment was waited for, likewise. */
+  readonly silences: Readonly<Record<string, number>> | null;
   /** Mails that wait for a mail server, likewise. */
   readonly mails: Waiting | null;
   /** Attempts to send mails by outcome, in this process. */
@@ -86,7 +95,7 @@ export interface Jobs extends Leader {
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
   const { pool, direct_url, log, root_key, egress } = parts;
-  const seen: Seen = { backlog: null, orders: null, low_books: null, mails: null };
+  const seen: Seen = { backlog: null, orders: null, low_books: null, mails: null, silences: null };
   const mail_outcomes = new Map<MailOutcome, number>();
   const deliverer = createDeliverer({
     ...{ store: pool, egress, root_key, log },
@@ -127,6 +136,9 @@ export function startJobs(parts: JobParts): Jobs {
     get low_books() {
       return leader.leading ? seen.low_books : null;
     },
+    get silences() {
+      return leader.leading ? seen.silences : null;
+    },
     get mails() {
       return leader.leading ? seen.mails : null;
     },
@@ -142,7 +154,7 @@ export function startJobs(parts: JobParts): Jobs {
 export const relayParts = { nameKey: findSubjectOwner, reported: mailedTopics, report: mailFact };
 
 /** What the leader measured last. */
-type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails']: Jobs[K] };
+type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails' | 'silences']: Jobs[K] };
 
 /** Look at what waits and who is short of money, for the metrics, and write it to `seen`. */
 function measureJobs(pool: Pool, seen: Seen): Job[] {
@@ -162,6 +174,9 @@ function measureJobs(pool: Pool, seen: Seen): Job[] {
     }),
     measure('measure_mail', 5 * SECOND, async () => {
       seen.mails = waitingOf(await readMailBacklog(pool));
+    }),
+    measure('measure_rails', 60 * SECOND, async () => {
+      seen.silences = await readSilences(pool, now());
     }),
     measure('measure_balances', 60 * SECOND, async () => {
       seen.low_books = await eachShard(pool.shards, countLowBooks);

@@ -9,7 +9,14 @@ import { type Billing, findBilling } from '../orgs/index.ts';
 import { applyFact } from './booking.ts';
 import { formatAmount, formatCredits } from './currency.ts';
 import { moneyIn } from './money-in.ts';
-import { finishTask, postponeTask, type RailTask, takeTasks } from './rail-store.ts';
+import {
+  finishTask,
+  postponeTask,
+  putStaffItem,
+  type RailTask,
+  readSilence,
+  takeTasks,
+} from './rail-store.ts';
 import { RailError } from './rails/types.ts';
 import { findTopup, lockTopup, noteFee } from './store.ts';
 import type { Topup, TopupFact, TopupStatus } from './types.ts';
@@ -59,6 +66,24 @@ function apply(context: Context, id: Id<'topup'>, fact: TopupFact): Promise<Topu
   });
 }
 
+/** From here on the silence of a rail is remarkable: it may have switched our address off after a day of failures. */
+const SILENT_SECONDS = 3_600;
+
+/** Puts a silent rail before the staff, when a poll has booked what no event reported. */
+async function noteSilence(context: Context, topup: Topup, before: Topup): Promise<void> {
+  if (before.status === 'paid' || topup.status !== 'paid') return;
+  const at = context.now();
+  // Of the top-up that was pending until now: it counts no more as one that waits.
+  const silent_seconds = await readSilence(context.db, { rail: topup.gateway, since: topup.created_at, at });
+  if (silent_seconds < SILENT_SECONDS) return;
+  await putStaffItem(context.db, {
+    kind: 'rail_silent',
+    subject: topup.gateway,
+    details: { silent_seconds, topup_id: topup.id },
+    at,
+  });
+}
+
 /**
  * Asks the rail for the state of a top-up's order and books it, by the same function as the callback; also learns
  * the fee. Where the rail was never reached, or is not configured any more, it only reads the row.
@@ -72,6 +97,7 @@ export async function pollTopup(context: Context, args: { topup_id: Id<'topup'> 
   const { facts, fees } = await rail.readCheckout(topup.gateway_ref);
   let after = topup;
   for (const fact of facts) after = await apply(context, topup.id, fact);
+  await noteSilence(context, after, topup);
   const fee_minor = after.payment_ref === null ? undefined : fees[after.payment_ref];
   if (fee_minor === undefined || after.status !== 'paid') return progressOf(after);
   await noteFee(context.db, { id: after.id, fee_minor });

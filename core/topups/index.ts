@@ -38,6 +38,7 @@ export {
   listStaffItems,
   purgeRailEvents,
   putStaffItem,
+  readSilences,
   resolveStaffItem,
 } from './rail-store.ts';
 export { openRails } from './rails/open.ts';

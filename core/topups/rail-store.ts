@@ -52,6 +52,34 @@ export async function readAnswer(
   return answer;
 }
 
+/** Seconds at `at` since `rail` last reported an event, but not longer than since `since`. */
+export async function readSilence(db: Db, args: { rail: RailName; since: Date; at: Date }): Promise<number> {
+  const { rows } = await db.query<{ last_at: Date | null }>({
+    name: 'topups.read_last_event',
+    text: 'select max(received_at) as last_at from rail_event where rail = $1',
+    values: [args.rail],
+  });
+  const from = Math.max(args.since.getTime(), rows[0]?.last_at?.getTime() ?? 0);
+  return Math.max(0, Math.floor((args.at.getTime() - from) / 1_000));
+}
+
+/**
+ * Seconds at `at` that each rail has reported nothing while a top-up of it waited to be paid; 0 where none waits. A job
+ * measures it.
+ */
+export async function readSilences(db: Db, at: Date): Promise<Record<RailName, number>> {
+  const { rows } = await db.query<{ rail: RailName; since: Date }>({
+    name: 'topups.read_waiting_rails',
+    text: `
+      select gateway as rail, min(created_at) as since from topup
+       where status = 'pending' and gateway_ref is not null group by gateway`,
+    values: [],
+  });
+  const silences: Record<RailName, number> = { 'rail-a': 0, 'rail-b': 0 };
+  for (const { rail, since } of rows) silences[rail] = await readSilence(db, { rail, since, at });
+  return silences;
+}
+
 const UNRELATED_DAYS = 90;
 
 /** Forgets events of rails that named no payment of ours, 90 days after they came; returns how many. An hourly job. */
