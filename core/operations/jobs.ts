@@ -111,7 +111,7 @@ export function startJobs(parts: JobParts): Jobs {
         name: 'relay_outbox',
         every_ms: SECOND / 2,
         async run() {
-          const queued = await relayOutbox(pool, relayParts);
+          const queued = await relayOutbox(pool, relayParts(log));
           if (queued > 0) await deliverer.pump();
           return queued;
         },
@@ -151,7 +151,9 @@ export function startJobs(parts: JobParts): Jobs {
 }
 
 /** The names in events, and what is mailed besides. */
-export const relayParts = { nameKey: findSubjectOwner, reported: mailedTopics, report: mailFact };
+export function relayParts(log: Log) {
+  return { log, nameKey: findSubjectOwner, reported: mailedTopics, report: mailFact };
+}
 
 /** What the leader measured last. */
 type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails' | 'silences']: Jobs[K] };

@@ -1,7 +1,7 @@
 // From the outboxes to deliveries: each fact becomes one event, an event one delivery per endpoint that wants it, and
 // the fact's row goes. No fact is lost, and none becomes two events.
 import { eachShard, type Pool } from '../db/index.ts';
-import { crockford, type Db, type Id, newId, now, sha256 } from '../kernel/index.ts';
+import { crockford, type Db, type Id, type Log, newId, now, sha256 } from '../kernel/index.ts';
 import { findProjectId } from '../orgs/index.ts';
 import { fanOut, insertEvents, type NewEvent } from './delivery-store.ts';
 import { deleteFacts, type Fact, hasFacts, readFacts, takeFacts, wantedFacts } from './outbox-store.ts';
@@ -19,6 +19,7 @@ type KeyNamer = (
 
 /** What the relay asks of other concepts. */
 interface RelayParts {
+  readonly log: Log;
   readonly nameKey: KeyNamer;
   /** Facts that `report` is shown, subscribed to or not. */
   readonly reported: ReadonlySet<string>;
@@ -59,6 +60,17 @@ async function dataOf(db: Db, payload: Fact['payload'], nameKey: KeyNamer): Prom
   return payload;
 }
 
+/** Reports a fact. One that cannot be read keeps no other from becoming its event; what the database refused does. */
+async function report(db: Db, fact: Fact, by: RelayParts & { event_id: Id<'event'> }): Promise<void> {
+  const { org_id, topic, payload } = fact;
+  try {
+    await by.report(db, { event_id: by.event_id, org_id, topic, payload });
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    by.log.error({ topic, org_id, error }, 'webhooks: a fact cannot be reported');
+  }
+}
+
 /** Stores the facts that are wanted as events, queues their deliveries and returns how many; reports what is to be. */
 async function store(
   db: Db,
@@ -68,8 +80,7 @@ async function store(
   const ids = new Map(facts.map((fact) => [fact, by.idOf(fact)]));
   const idOf = (fact: Fact) => ids.get(fact) as Id<'event'>;
   for (const fact of facts.filter(({ topic }) => by.reported.has(topic))) {
-    const { org_id, topic, payload } = fact;
-    await by.report(db, { event_id: idOf(fact), org_id, topic, payload });
+    await report(db, fact, { ...by, event_id: idOf(fact) });
   }
   const events: NewEvent[] = [];
   for (const fact of await wantedFacts(db, facts)) {

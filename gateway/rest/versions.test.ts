@@ -7,10 +7,20 @@ const harness = await startHarness();
 const { a, call } = harness;
 const key = a.key;
 
+let last_project: string | null = null;
+
 /** A new object of each kind that has versions: its address, and a change to it. */
 const kinds = {
   keys: async () => ({ path: `/v1/keys/${(await harness.makeKey(a)).id}`, change: { name: 'changed' } }),
   orgs: async () => ({ path: `/v1/orgs/${a.org.id}`, change: { data_policy: { zdr: true } } }),
+  projects: async () => {
+    // A plan has few projects: the one before goes.
+    if (last_project !== null) await call('DELETE', last_project, { key });
+    const body = { name: 'Project', slug: 'versions' };
+    const { id } = (await call('POST', '/v1/projects', { key, body })).json();
+    last_project = `/v1/projects/${id}`;
+    return { path: `/v1/projects/${id}`, change: { name: 'changed' } };
+  },
   webhooks: async () => {
     const body = { url: 'https://93.184.215.14/hook', events: ['*'] };
     const { id } = (await call('POST', '/v1/webhooks', { key, body })).json();

@@ -1,5 +1,5 @@
 // An organization with credit, over REST and the real ledger, for tests of budgets.
-import { type Id, microUsd, newRequestId } from '@svc/core/kernel/index.ts';
+import { type Id, microUsd, newRequestId, silentLog } from '@svc/core/kernel/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import { relayParts } from '@svc/core/operations/index.ts';
@@ -41,7 +41,7 @@ export async function startBudgetWorld(): Promise<BudgetWorld> {
     await ledger.close();
     remove();
   });
-  const relay = () => relayOutbox(pool, relayParts);
+  const relay = () => relayOutbox(pool, relayParts(silentLog));
   return {
     harness,
     relay,

@@ -1,5 +1,5 @@
 // An endpoint with a delivery, for walks that need objects of an organization.
-import { now } from '@svc/core/kernel/index.ts';
+import { now, silentLog } from '@svc/core/kernel/index.ts';
 import { writeEvent } from '@svc/core/ledger/index.ts';
 import { relayParts } from '@svc/core/operations/index.ts';
 import { relayOutbox } from '@svc/core/webhooks/index.ts';
@@ -17,7 +17,7 @@ export async function makeWebhook(
   const { id } = made.json() as { id: string };
   const event = { org_id: tenant.org.id, topic: 'topup.completed', payload: {}, at: now() };
   await harness.pool.transaction((db) => writeEvent(db, event));
-  await relayOutbox(harness.pool, relayParts);
+  await relayOutbox(harness.pool, relayParts(silentLog));
   const listed = await harness.call('GET', `/v1/webhooks/${id}/deliveries`, { key: tenant.key });
   const [delivery] = (listed.json() as { data: { id: number }[] }).data;
   return { webhook_id: id, delivery_id: delivery?.id as number };

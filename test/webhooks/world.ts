@@ -100,7 +100,7 @@ export async function startWorld(
   const contextOf = (caller: Context['caller']) =>
     createContext({ request_id: newRequestId(), caller, pool, log: silentLog, services });
   const staff = contextOf({ kind: 'staff', name: 'test', staff_id: null, roles: ['super'] });
-  const relay = () => relayOutbox(pool, relayParts);
+  const relay = () => relayOutbox(pool, relayParts(silentLog));
 
   async function tenant(slug: string, existing?: Id<'org'>): Promise<Tenant> {
     const make = () => createOrg(staff, { slug, name: slug, billing_country: 'US' });

@@ -21,7 +21,8 @@ import { proveCall } from './proof.ts';
 import { checkpointSigner, takeCheckpoint } from './take.ts';
 
 const url = await createTestDatabase();
-const pool = createPool(url);
+// As programs act: what was signed is not theirs to change.
+const pool = createPool(url, { max: 10, role: 'svc_runtime' });
 const owner = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);

@@ -1,13 +1,12 @@
 // The table of projects: what each spent, its budget, and when that is used up.
 import type { BudgetRowFragment } from '../../api/gen/graphql.ts';
 import { Button } from '../../ui/button.tsx';
+import { dayText } from '../../ui/format/time.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
 import { type Forecast, forecastOf, percentOf } from './forecast.ts';
-
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** `paused`: calls are refused now. */
 function forecastWords(forecast: Forecast, paused: boolean): string {
@@ -16,7 +15,7 @@ function forecastWords(forecast: Forecast, paused: boolean): string {
     case 'spent':
       return 'used up: calls go on';
     case 'ends':
-      return `at this pace used up on ${day.format(forecast.at)}`;
+      return `at this pace used up on ${dayText(forecast.at.toISOString().slice(0, 10))}`;
     case 'enough':
       return 'at this pace it lasts the month';
     case 'unknown':
@@ -56,7 +55,7 @@ function State({ row }: { row: BudgetRowFragment }) {
   return (
     <>
       <Status tone="bad">paused</Status>
-      <div className="sub">until {day.format(new Date(row.paused.resumesAt))}, 00:00 UTC</div>
+      <div className="sub">until {dayText(row.paused.resumesAt.slice(0, 10))}, 00:00 UTC</div>
     </>
   );
 }
