@@ -23,6 +23,7 @@ RUN sh build-steps.sh packages
 FROM manifests AS console
 RUN sh build-steps.sh console-packages
 COPY graphql/tenant/schema.graphql graphql/tenant/
+COPY graphql/staff/schema.graphql graphql/staff/
 COPY console console/
 RUN sh build-steps.sh console
 

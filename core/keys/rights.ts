@@ -21,7 +21,10 @@ export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
   return held.includes(wanted) || (wanted === 'read:credits' && held.includes('manage:credits'));
 }
 
-/** Scopes that not every role may grant: those that open nothing which the others may do themselves. */
+/**
+ * Scopes that not every role may grant: those that open nothing which the others may do themselves. The check-in, which
+ * everybody may do, does not count: nobody gives a key rights over money for it.
+ */
 const granters: Readonly<Partial<Record<Scope, readonly Role[]>>> = {
   'manage:credits': ['owner', 'admin', 'billing'],
 };
