@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { startTestPostgres } from '../../test/support/postgres.ts';
 import { createTestLedger } from '../../test/support/shards.ts';
-import { createPool } from '../db/index.ts';
+import { createPool, migrate } from '../db/index.ts';
 import { microUsd, newRequestId, sha256, shiftClock } from '../kernel/index.ts';
 import {
   findClaim,
@@ -182,4 +186,31 @@ test('one turn of the purge takes all claims of that day, however many there are
     values: [book],
   });
   expect(rows).toEqual([{ n: 0 }]);
+});
+
+test('a claim outlives PostgreSQL killed at once, which would lose what is not on disk yet', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-claims-'));
+  const own_journal = journalDirectory();
+  // Nothing but a commit that waits for the disk writes within these seconds.
+  const settings = { wal_writer_delay: '10s' };
+  let server = await startTestPostgres({ dir, settings });
+  const { port } = server;
+  const url = server.urlOf('postgres');
+  await migrate(url);
+  const before = createPool(url);
+  const book = await makeBook(before, { amount: 1_000 });
+  const client = await openTestLedger(url, own_journal.dir);
+  const idempotency = claimOf('survives');
+  const hold = { ...holdOf(subjectOf(book), 10), idempotency };
+  expect(await client.hold(hold)).toMatchObject({ status: 'ok' });
+  await server.kill();
+  server = await startTestPostgres({ dir, port, settings });
+  const after = createPool(url);
+  expect(await findClaim(after, idempotency)).toMatchObject({ request_id: hold.request_id });
+  await client.close();
+  await before.end();
+  await after.end();
+  await server.stop();
+  own_journal.remove();
+  rmSync(dir, { recursive: true, force: true });
 });

@@ -140,12 +140,17 @@ class Ledger implements LedgerHandle {
       ...this.common(),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
       compare: byBook,
+      // A claim that a crash of PostgreSQL took along would let the retry of an answered call pay again.
       run: (db, items) =>
-        runHolds(targetOf(db, this.dialect, sync), items, {
-          lease_id: this.lease_id,
-          now: now(),
-          tell: this.tell,
-        }),
+        runHolds(
+          targetOf(db, this.dialect, items.some(({ idempotency }) => idempotency) ? 'on' : sync),
+          items,
+          {
+            lease_id: this.lease_id,
+            now: now(),
+            tell: this.tell,
+          },
+        ),
       onAnswer: ({ item, late }, { status }) => {
         if (status === 'unknown')
           this.log.warn(namesOf(item), 'ledger: a hold for what is not known here yet');
