@@ -4,7 +4,7 @@ import { makeBatch } from '@svc/core/redeem/index.ts';
 import { expect, test } from 'vitest';
 import { codeOf, type Tenant } from '../registry/harness.ts';
 import { makeTopup } from '../registry/topup-rows.ts';
-import { clockAt, startWorld } from './world.ts';
+import { clockAt, persistently, startWorld } from './world.ts';
 
 const world = await startWorld();
 const { harness } = world;
@@ -64,7 +64,9 @@ test('of two hundred redemptions of one code at once one succeeds', async () => 
   const tenants = await Promise.all(['p', 'q', 'r', 's'].map((slug) => harness.makeTenant(`race-${slug}`)));
   const { codes } = await batch({ max_per_org: 100 });
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, at) => redeem(tenants[at % 4] as Tenant, codes[0] as string)),
+    Array.from({ length: 200 }, (_, at) =>
+      persistently(() => redeem(tenants[at % 4] as Tenant, codes[0] as string)),
+    ),
   );
   const said = answers.map((answer) => (answer.statusCode === 201 ? '201' : codeOf(answer)));
   expect(said.filter((each) => each === '201')).toHaveLength(1);

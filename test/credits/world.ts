@@ -30,6 +30,16 @@ interface Call {
   settle(end?: { cost_micro?: number; row_micro?: number }): Promise<void>;
 }
 
+/** The answer to a request that is sent again while the service says that it cannot be done now, as clients do. */
+export async function persistently<T extends { readonly statusCode: number }>(
+  send: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const answer = await send();
+    if (answer.statusCode !== 503) return answer;
+  }
+}
+
 /** Sets the product's clock to `time`; the machine's comes back after the test. */
 export function clockAt(time: string): void {
   shiftClock(Date.parse(time) - Date.now());
