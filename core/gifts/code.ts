@@ -1,8 +1,6 @@
-// Codes that people type: GIFT-XXXX-XXXX-XXXX-XXXX and CR-XXXX-XXXX-XXXX-XXXX, 80 bits of Crockford's base 32, whose
-// letters cannot be mistaken for digits. Only a keyed hash is stored: who reads the database learns no code.
-import { deriveKey, hmacSha256, secureText } from '../kernel/index.ts';
+// Codes that people type: `GIFT` or `CR` and four groups of four, 80 bits in digits that cannot be mistaken for each other. Only a keyed hash is stored: who reads the database learns no code.
+import { CROCKFORD, deriveKey, hmacSha256, secureText } from '../kernel/index.ts';
 
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const GROUPS = 4;
 
 /** `GIFT` for gifts, `CR` for codes of staff. */
@@ -10,7 +8,7 @@ type CodePrefix = 'GIFT' | 'CR';
 
 /** A new code, shown once. */
 export function newCode(prefix: CodePrefix): string {
-  return [prefix, ...Array.from({ length: GROUPS }, () => secureText(ALPHABET, 4))].join('-');
+  return [prefix, ...Array.from({ length: GROUPS }, () => secureText(CROCKFORD, 4))].join('-');
 }
 
 /** `text` as codes are compared: capitals, O as 0, I and L as 1, without spaces and hyphens of any kind. */

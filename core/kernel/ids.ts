@@ -34,7 +34,8 @@ declare const requestIdBrand: unique symbol;
 export type RequestId = string & { readonly [requestIdBrand]: true };
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** The digits of Crockford's base 32: no letter can be taken for a figure. */
+export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /**
  * When the clock goes back by less than this, it is being corrected and ids keep rising; by more, it was set back on
  * purpose.
@@ -82,7 +83,7 @@ export function isId<K extends Kind>(kind: K, text: string): text is Id<K> {
 /** Milliseconds since the epoch, from the first ten characters of a ULID. */
 export function ulidMs(ulid: string): number {
   let ms = 0;
-  for (let i = 0; i < 10; i++) ms = ms * 32 + ALPHABET.indexOf(ulid[i] as string);
+  for (let i = 0; i < 10; i++) ms = ms * 32 + CROCKFORD.indexOf(ulid[i] as string);
   return ms;
 }
 
@@ -91,7 +92,7 @@ export function crockford(n: number, length: number): string {
   let text = '';
   let left = n;
   for (let i = 0; i < length; i++) {
-    text = ALPHABET[left % 32] + text;
+    text = CROCKFORD[left % 32] + text;
     left = Math.floor(left / 32);
   }
   return text;
@@ -107,7 +108,7 @@ export function crockford26(digest: Uint8Array): string {
     bits += 8;
     while (bits >= 5 && text.length < 26) {
       bits -= 5;
-      text += ALPHABET[(acc >> bits) & 31];
+      text += CROCKFORD[(acc >> bits) & 31];
     }
   }
   return text;

@@ -23,6 +23,7 @@ export { csv } from './csv.ts';
 export { type Currency, currencies, decimalOf, exponentOf, formatMoney, isCurrency } from './currency.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
+  CROCKFORD,
   crockford,
   crockford26,
   type Id,

@@ -1,9 +1,9 @@
 // Arrays in PostgreSQL's binary form: `pg` sends a Buffer as a binary parameter, which costs both sides about a
 // third less than array literals (ledger measurements: 2.0 against 2.7 to 3.7 µs per settle and server).
+import { CROCKFORD } from '../../kernel/index.ts';
 
 const DECODE = new Int8Array(128).fill(-1);
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-for (let i = 0; i < 32; i++) DECODE[ALPHABET.charCodeAt(i)] = i;
+for (let i = 0; i < 32; i++) DECODE[CROCKFORD.charCodeAt(i)] = i;
 
 const OID = { int8: 20, int4: 23, date: 1082, uuid: 2950 } as const;
 const HEADER = 20;
@@ -99,7 +99,7 @@ export function uuidToUlid(uuid: string): string {
   let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
   for (let i = 0; i < 26; i++) {
-    text = ALPHABET[Number(rest & 31n)] + text;
+    text = CROCKFORD[Number(rest & 31n)] + text;
     rest >>= 5n;
   }
   return text;
