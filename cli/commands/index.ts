@@ -75,6 +75,9 @@ export const commands: readonly Listed[] = [
   listed('review list', 'show payments that differ from what was asked', () => import('./review/list.ts')),
   listed('review accept', 'book what was paid', () => import('./review/accept.ts')),
   listed('review refuse', 'give back what was paid', () => import('./review/refuse.ts')),
+  listed('supplier show', 'show who sells, and the rates of tax', () => import('./supplier/show.ts')),
+  listed('supplier set', 'set who sells, as the next documents show it', () => import('./supplier/set.ts')),
+  listed('supplier rate', 'set the rate of GST from a day on', () => import('./supplier/rate.ts')),
   listed(
     'invoices export',
     'write what an accountant files of a month (GSTR-1)',

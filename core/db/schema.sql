@@ -528,6 +528,15 @@ create table public.grant_change (
 CREATE INDEX grant_change_xid ON public.grant_change USING btree (xid);
 grant delete, insert, select, update on public.grant_change to svc_runtime;
 
+create table public.gst_rate (
+  from_day date not null,
+  rate_bps integer not null,
+  set_at timestamp with time zone not null,
+  constraint gst_rate_pkey PRIMARY KEY (from_day),
+  constraint gst_rate_rate_bps_check CHECK (((rate_bps >= 0) AND (rate_bps <= 10000)))
+);
+grant insert, select, update on public.gst_rate to svc_runtime;
+
 create table public.idempotency (
   org_id text not null,
   environment text not null,

@@ -6,6 +6,11 @@ export const IST_MS = 5.5 * 3_600_000;
 /** A document number is at most this long by law (rule 46 of the CGST Rules). */
 const LENGTH_MAX = 16;
 
+/** The day in Kolkata that holds `at`: `2026-11-21`. */
+export function dayInKolkata(at: Date): string {
+  return new Date(at.getTime() + IST_MS).toISOString().slice(0, 10);
+}
+
 /** The financial year, April to March by the date in Asia/Kolkata, that holds `at`: `26-27`. */
 export function financialYear(at: Date): string {
   const local = new Date(at.getTime() + IST_MS);

@@ -1,7 +1,9 @@
-// The supplier and the rate of tax: settings that staff must set before real money is taken.
+// The supplier and the rate of tax, as staff have set them (`supplier-change.ts`).
 import { readSetting } from '../db/index.ts';
 import type { Db } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
+import { dayInKolkata } from './number.ts';
+import { findGstRate } from './rate-store.ts';
 import { decideTax, taxOn } from './tax.ts';
 import type { Supplier, TaxTerms } from './types.ts';
 
@@ -30,9 +32,9 @@ export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_dem
   return { supplier: { ...bare, ...(set as Supplier), supplier_id: 'platform' }, is_demo: false };
 }
 
-/** Rate of GST in basis points: setting `gst.rate_bps`, else 18 %. */
-export async function readGstRate(db: Db): Promise<number> {
-  return (await readSetting<number>(db, 'gst.rate_bps')) ?? GST_RATE_BPS;
+/** Rate of GST in basis points on the day, in Kolkata, that holds `at`: as it was set, else 18 %. */
+export async function readGstRate(db: Db, at: Date): Promise<number> {
+  return (await findGstRate(db, dayInKolkata(at))) ?? GST_RATE_BPS;
 }
 
 /** The terms under which `supplier` sells `amount_minor` to `billing`. Pure. */

@@ -7,6 +7,7 @@ import { readShard } from '../orgs/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { type Decision, decideTopup } from './decide.ts';
 import { addStaffItem, addTask } from './rail-store.ts';
+import { atRateOfNow } from './review/reprice.ts';
 import { markPaid, moveTopup } from './store.ts';
 import { readTerms } from './terms.ts';
 import type { CallbackAnswer, Captured, Topup, TopupFact } from './types.ts';
@@ -22,8 +23,9 @@ export function topupWorkflowId(id: Topup['id']): string {
  * Books a captured payment for a top-up that is locked: order of the credit, document, event, signal. Only `applyFact` and the
  * decision of a person call it.
  */
-export async function bookPaid(context: Context, topup: Topup, payment: Captured): Promise<CallbackAnswer> {
+export async function bookPaid(context: Context, asked: Topup, payment: Captured): Promise<CallbackAnswer> {
   const { db } = context;
+  const topup = await atRateOfNow(context, asked);
   const at = context.now();
   const { paid_credit_days } = await readTerms(db);
   const credited = await orderCredit(context, await readShard(db, topup.org_id), {

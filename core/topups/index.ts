@@ -43,7 +43,7 @@ export {
 } from './rail-store.ts';
 export { openRails } from './rails/open.ts';
 export { type Callback, type Rail, RailError, type RefundFact } from './rails/types.ts';
-export { acceptReview, listReviews, refuseReview, repriced } from './review/decide.ts';
+export { acceptReview, listReviews, refuseReview } from './review/decide.ts';
 export {
   acceptTopupOperation,
   listReviewsOperation,
@@ -51,6 +51,7 @@ export {
   refuseTopupOperation,
   staffTopupOperations,
 } from './review/operations.ts';
+export { repriced } from './review/reprice.ts';
 export { QuoteView, TopupView, viewTopup } from './schema.ts';
 export { findTopup, hasPaid, listTopups, lockTopup, purgeQuotes } from './store.ts';
 export { type PaymentTotal, sumPayments } from './totals-store.ts';

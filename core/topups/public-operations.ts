@@ -186,7 +186,7 @@ export const pricingOperation = operation({
         items: terms.fees[rail].map((fee) => ({ fixed_minor: 0, note: '', ...fee })),
       })),
       gst: {
-        rate_bps: supplier.gstin === null ? 0 : await readGstRate(db),
+        rate_bps: supplier.gstin === null ? 0 : await readGstRate(db, context.now()),
         supplier_state: state,
         rule: GST_RULE,
       },

@@ -223,7 +223,7 @@ export async function repriceTopup(
     text: `
       update topup
          set amount_minor = $2, tax_minor = $3, total_minor = $4, credits_micro = $5, tax = $6, updated_at = $7
-       where id = $1 and status = 'review'`,
+       where id = $1 and status <> 'paid'`,
     values: [
       args.id,
       args.amount_minor,

@@ -73,5 +73,5 @@ export async function readPriceFacts(
 ): Promise<Pick<PriceFacts, 'terms' | 'supplier' | 'gst_rate_bps' | 'fx'> & { is_demo: boolean }> {
   const { supplier, is_demo } = await readSupplier(db);
   const fx = await readRates(db, source, now);
-  return { terms: await readTerms(db), supplier, is_demo, gst_rate_bps: await readGstRate(db), fx };
+  return { terms: await readTerms(db), supplier, is_demo, gst_rate_bps: await readGstRate(db, now), fx };
 }

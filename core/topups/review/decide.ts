@@ -1,15 +1,13 @@
 // Payments that differ from what was asked wait in review until a person decides: accepted, they buy what they pay for;
 // refused, they go back at the rail (docs/money/review.md).
 import { writeAudit } from '../../identity/index.ts';
-import { type TaxTerms, taxOn } from '../../invoices/index.ts';
-import { type Context, type Id, microUsd, mulDivFloor, notFound, ServiceError } from '../../kernel/index.ts';
+import { type Context, type Id, microUsd, notFound, ServiceError } from '../../kernel/index.ts';
 import { writeEvent } from '../../ledger/index.ts';
 import { bookPaid } from '../booking.ts';
-import { isCurrency } from '../currency.ts';
-import { creditsFor, rateFromText } from '../fx/rates.ts';
 import { addTask, findOpenItem, resolveStaffItem } from '../rail-store.ts';
 import { findTopup, listInReview, lockTopup, moveTopup, repriceTopup } from '../store.ts';
 import type { Topup } from '../types.ts';
+import { type Repriced, repriced, termsOfNow } from './reprice.ts';
 
 const ITEM = 'amount_mismatch';
 
@@ -30,50 +28,15 @@ export interface Review {
   readonly offer: Repriced | null;
 }
 
-interface Repriced {
-  readonly amount_minor: number;
-  readonly tax_minor: number;
-  readonly total_minor: number;
-  readonly credits_micro: number;
-  readonly tax: TaxTerms;
-}
-
-/**
- * What `paid_minor`, tax included, buys under the terms of a top-up: its rate, its tax decision. Not every total is an
- * amount and its rounded tax; the smallest unit that is left over belongs to the amount. Null when it buys nothing. Pure.
- */
-export function repriced(
-  topup: Pick<Topup, 'tax' | 'currency' | 'fx_rate'>,
-  paid_minor: number,
-): Repriced | null {
-  const { currency } = topup;
-  if (!isCurrency(currency)) return null;
-  const { decision } = topup.tax;
-  const rate_bps = decision.split === 'none' ? 0 : decision.rate_bps;
-  const taxOf = (amount: number) => {
-    const { cgst_minor, sgst_minor, igst_minor } = taxOn(amount, decision);
-    return cgst_minor + sgst_minor + igst_minor;
-  };
-  // Rounding moves the tax by one unit a part at most: a few steps down find the largest amount that fits.
-  let net = mulDivFloor(paid_minor, 10_000, 10_000 + rate_bps) + 2;
-  while (net > 0 && net + taxOf(net) > paid_minor) net--;
-  if (net < 1) return null;
-  const tax_minor = taxOf(net);
-  const amount_minor = paid_minor - tax_minor;
-  const credits_micro = creditsFor(amount_minor, currency, rateFromText(topup.fx_rate));
-  if (credits_micro < 1) return null;
-  const tax = { ...topup.tax, ...taxOn(net, decision) };
-  return { amount_minor, tax_minor, total_minor: paid_minor, credits_micro, tax };
-}
-
 async function paidFor(context: Context, topup: Topup): Promise<PaidFacts> {
   const item = await findOpenItem(context.db, { kind: ITEM, subject: topup.id });
   if (item === null) throw new Error(`${topup.id} is in review and no item says what was paid`);
   return item.details as unknown as PaidFacts;
 }
 
-function offerFor(topup: Topup, paid: PaidFacts): Repriced | null {
-  return paid.paid_currency === topup.currency ? repriced(topup, paid.paid_minor) : null;
+async function offerFor(context: Context, topup: Topup, paid: PaidFacts): Promise<Repriced | null> {
+  if (paid.paid_currency !== topup.currency) return null;
+  return repriced({ ...topup, tax: await termsOfNow(context, topup.tax) }, paid.paid_minor);
 }
 
 /** Top-ups in review, oldest first, at most 200. */
@@ -82,7 +45,7 @@ export async function listReviews(context: Context): Promise<Review[]> {
   for (const topup of await listInReview(context.db)) {
     const paid = await paidFor(context, topup);
     const { paid_minor, paid_currency } = paid;
-    reviews.push({ topup, paid_minor, paid_currency, offer: offerFor(topup, paid) });
+    reviews.push({ topup, paid_minor, paid_currency, offer: await offerFor(context, topup, paid) });
   }
   return reviews;
 }
@@ -115,7 +78,7 @@ async function conclude(
 }
 
 /**
- * Accepts what was paid: amount, tax and credits follow from it, at the rate of the top-up, and it is booked as any payment
+ * Accepts what was paid: amount, tax and credits follow from it, at the exchange rate of the top-up, and it is booked as any payment
  * is, with its document. @throws ServiceError not_found, state_conflict (not in review, or paid in another currency).
  */
 export function acceptReview(context: Context, args: { id: Id<'topup'>; reason: string }): Promise<Topup> {
@@ -123,7 +86,7 @@ export function acceptReview(context: Context, args: { id: Id<'topup'>; reason: 
     const { db } = context;
     const topup = await lockReview(context, args.id);
     const paid = await paidFor(context, topup);
-    const offer = offerFor(topup, paid);
+    const offer = await offerFor(context, topup, paid);
     if (offer === null) {
       const words = `A payment in ${paid.paid_currency} buys nothing here. Refuse it, and it goes back.`;
       throw new ServiceError('state_conflict', words, { details: { state: 'review' } });
