@@ -12,11 +12,32 @@ interface ExactJson {
 // V8 has had source text of primitives and rawJSON since Node 22; the TypeScript library does not declare them yet.
 const exact = JSON as unknown as ExactJson;
 
-const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{3}/;
+/** Digits and points in a row that a double may not hold. */
+const MANY = 16;
+const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
+
+/** Whether `text` has a digit or a point at `at`. */
+function isNumeric(text: string, at: number): boolean {
+  const c = text.charCodeAt(at);
+  return (c >= 48 && c <= 57) || c === 46;
+}
+
+/** Any run of so many has one at a multiple: only around those is anything looked at. A million token ids cost 1/15. */
+function hasLongRun(text: string): boolean {
+  for (let at = MANY - 1; at < text.length; at += MANY) {
+    if (!isNumeric(text, at)) continue;
+    let from = at;
+    while (at - from < MANY - 1 && isNumeric(text, from - 1)) from--;
+    let to = at + 1;
+    while (to - from < MANY && isNumeric(text, to)) to++;
+    if (to - from === MANY) return true;
+  }
+  return false;
+}
 
 /** Whether `JSON.parse` could lose digits of a number in `text`. */
 export function mayLoseDigits(text: string): boolean {
-  return SUSPECT.test(text);
+  return hasLongRun(text) || LARGE_EXPONENT.test(text);
 }
 
 /**
