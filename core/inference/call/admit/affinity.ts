@@ -66,7 +66,8 @@ function promptPrefix({ tools, messages }: CanonicalRequest): string {
   }
   for (const { role, content } of messages) {
     for (const part of content) {
-      prefix += `${role} ${textOf(part)}\n`;
+      // Cut first: to join a long text with anything would copy all of it.
+      prefix += `${role} ${textOf(part).slice(0, PREFIX_MAX)}\n`;
       if (prefix.length >= PREFIX_MAX) return prefix.slice(0, PREFIX_MAX);
     }
   }
