@@ -1,6 +1,5 @@
 // `sandbox/embed` and `sandbox/rerank`: vectors of hashed words, and an order by shared words. Equal
 // texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
-import { sha256 } from '../../../../kernel/index.ts';
 import { searchUnits } from '../../../canonical/search-units.ts';
 import { countImages, isContent, isTokens } from '../../../canonical/tasks/inputs.ts';
 import type {
@@ -27,13 +26,9 @@ const DIGITS = 9;
 /** As for an image in a message. */
 const IMAGE_TOKENS = 100;
 
-/** Lower-case words of `text`; of a text without any the text itself. Token ids and images are words of their own. */
-function wordsOf(text: EmbedInput): readonly string[] {
-  if (typeof text !== 'string') {
-    return isContent(text) ? text.content.flatMap(partWords) : text.map((token) => `#${token}`);
-  }
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu);
-  return words ?? [text];
+/** Lower-case words of `text`; of a text without any the text itself. */
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];
 }
 
 /** An image by address is known by its address: nothing is fetched for the sandbox. */
@@ -42,27 +37,58 @@ function partWords(part: EmbedPart): readonly string[] {
   return [`image ${'base64' in part.src ? part.src.base64 : part.src.url}`];
 }
 
+/**
+ * FNV-1a of the UTF-16 units: a call may have 300,000 words, and a cryptographic hash of each kept the process for a
+ * second. Odd, since the numbers that are drawn from it never leave 0.
+ */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+  return hash | 1;
+}
+
+/** What the vector of `input` is made of; token ids are words of their own. */
+function hashesOf(input: EmbedInput): readonly number[] {
+  if (typeof input === 'string') return wordsOf(input).map(hashOf);
+  if (isContent(input)) return input.content.flatMap((part) => partWords(part).map(hashOf));
+  return input.map((token) => Math.imul(token + 1, 0x9e3779b1) | 1);
+}
+
 function textTokens(input: EmbedInput): number {
   if (typeof input === 'string') return tokensOf(input);
   if (isTokens(input)) return input.length;
   return input.content.reduce((sum, part) => sum + (part.type === 'text' ? tokensOf(part.text) : 0), 0);
 }
 
-/** Where the unit vector of `text` is not 0: each word adds 1 or takes 1 away at a few places that its hash names. */
-function placesOf(text: EmbedInput, dimensions: number): [at: number, value: number][] {
-  const sums = new Map<number, number>();
-  for (const word of wordsOf(text)) {
-    const hash = sha256(word);
-    for (let i = 0; i < 16; i += 4) {
-      const at = hash.readUInt16LE(i) % dimensions;
-      sums.set(at, (sums.get(at) ?? 0) + ((hash[i + 2] as number) % 2 === 0 ? 1 : -1));
+/** The next number drawn from `hash` (xorshift32; Marsaglia, "Xorshift RNGs", 2003). */
+function drawn(hash: number): number {
+  let next = hash ^ (hash << 13);
+  next ^= next >>> 17;
+  return next ^ (next << 5);
+}
+
+/** Where the unit vector of `input` is not 0: each word adds 1 or takes 1 away at four places that its hash names. */
+function placesOf(input: EmbedInput, dimensions: number): [at: number, value: number][] {
+  const sums = new Int32Array(dimensions);
+  for (const hash of hashesOf(input)) {
+    let number = hash;
+    for (let i = 0; i < 4; i++) {
+      number = drawn(number);
+      const at = (number >>> 8) % dimensions;
+      sums[at] = (sums[at] as number) + ((number & 1) === 0 ? 1 : -1);
     }
   }
-  const places = [...sums].filter(([, sum]) => sum !== 0).sort(([a], [b]) => a - b);
+  let square = 0;
+  for (const sum of sums) square += sum * sum;
   // Words may cancel out; a vector always points somewhere.
-  if (places.length === 0) return [[0, 1]];
-  const length = Math.sqrt(places.reduce((sum, [, x]) => sum + x * x, 0));
-  return places.map(([at, sum]) => [at, Number((sum / length).toFixed(DIGITS))]);
+  if (square === 0) return [[0, 1]];
+  const length = Math.sqrt(square);
+  const places: [at: number, value: number][] = [];
+  for (let at = 0; at < dimensions; at++) {
+    const sum = sums[at] as number;
+    if (sum !== 0) places.push([at, Number((sum / length).toFixed(DIGITS))]);
+  }
+  return places;
 }
 
 /**
