@@ -1,5 +1,7 @@
 export { BodyScan } from './call/admit/body-scan.ts';
+export { largeBodyTurn } from './call/admit/read.ts';
 export { redactIncoming } from './call/admit/redact.ts';
+export type { Turn } from './call/admit/turns.ts';
 export { createDrained } from './call/answer/drained.ts';
 export { refuseRequest } from './call/answer/refuse.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';

@@ -1,7 +1,8 @@
 // Reads an inference body whole, limited in size before and after decoding. Only the caller keeps the bytes.
 import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { BodyScan } from '@svc/core/inference/index.ts';
+import { BodyScan, largeBodyTurn, type Turn } from '@svc/core/inference/index.ts';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -48,15 +49,17 @@ interface BodyEnds {
   came(bytes: number): void;
 }
 
-/** The chunks of a body, counted as they come. */
+/** The chunks of a body, counted as they come, and looked at where they are its text. */
 class Chunks {
   readonly #limit: number;
+  readonly #text: boolean;
   readonly #all: Buffer[] = [];
   #scan: BodyScan | null = null;
   size = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, text: boolean) {
     this.#limit = limit;
+    this.#text = text;
   }
 
   /** @throws ServiceError request_too_large, invalid_json: no more of it is wanted. */
@@ -65,7 +68,7 @@ class Chunks {
     if (this.size > this.#limit) throw tooLarge(this.#limit);
     this.#all.push(chunk);
     if (this.#scan !== null) return this.#scan.push(chunk);
-    if (this.size <= SMALL) return;
+    if (!this.#text || this.size <= SMALL) return;
     this.#scan = new BodyScan();
     for (const earlier of this.#all) this.#scan.push(earlier);
   }
@@ -85,10 +88,33 @@ class Chunks {
 }
 
 /**
- * Collects the body of `request`, decoding `content-encoding` gzip, deflate or br; `limit` bytes count after decoding,
- * as they come.
+ * Decodes `coded`, in a turn once it proves large: decoding is done by other threads, and several of them at once leave a
+ * process with few processors no time for its calls. @throws ServiceError request_too_large, invalid_json
  */
-export function readBody(request: IncomingMessage, limit: number, ends: BodyEnds): void {
+async function decoded(coded: Buffer, decoder: Transform, chunks: Chunks, org_id: string): Promise<void> {
+  let turn: Turn | null = null;
+  decoder.end(coded);
+  try {
+    for await (const chunk of decoder as AsyncIterable<Buffer>) {
+      chunks.add(chunk);
+      if (chunks.size > SMALL) turn ??= await largeBodyTurn(org_id);
+      await turn?.rest();
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError('invalid_json', 'The compressed body cannot be decoded.');
+  } finally {
+    decoder.destroy();
+    turn?.end();
+  }
+}
+
+/**
+ * Collects the body of `request`, sent by `org_id`, decoding `content-encoding` gzip, deflate or br; `limit` bytes count
+ * before and after decoding, as they come. A coded body is decoded when all of it is there: whoever sends slowly waits
+ * for himself.
+ */
+export function readBody(request: IncomingMessage, limit: number, org_id: string, ends: BodyEnds): void {
   if (request.destroyed) return ends.left();
   // Codings are told apart without regard to case (RFC 9110 8.4.1); a header without a word says nothing.
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() || undefined;
@@ -99,43 +125,42 @@ export function readBody(request: IncomingMessage, limit: number, ends: BodyEnds
       new ServiceError('unsupported_media_type', 'Use content-encoding gzip, deflate, br or none.'),
     );
   }
-  if (!coded && Number(request.headers['content-length'] ?? 0) > limit) return ends.failed(tooLarge(limit));
-  const source = decoder === null ? request : request.pipe(decoder);
-  const chunks = new Chunks(limit);
+  if (Number(request.headers['content-length'] ?? 0) > limit) return ends.failed(tooLarge(limit));
+  const chunks = new Chunks(limit, !coded);
   let over = false;
-  const end = () => {
+  const fail = (error: ServiceError, came: number) => {
     over = true;
-    ends.came(chunks.size);
-  };
-  const fail = (error: ServiceError) => {
-    end();
+    ends.came(came);
     chunks.drop();
-    // The rest is not worth decoding.
-    if (decoder !== null) request.unpipe(decoder);
-    decoder?.destroy();
     ends.failed(error);
+  };
+  const done = (whole: Chunks) => {
+    ends.came(whole.size);
+    ends.done(whole.take());
   };
   request.on('close', () => {
     // `close` also follows a complete request, whose decoder may still be working.
     if (over || request.complete) return;
-    end();
+    over = true;
+    ends.came(chunks.size);
     ends.left();
   });
-  source.on('data', (chunk: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     if (over) return;
     try {
       chunks.add(chunk);
     } catch (error) {
-      fail(error as ServiceError);
+      fail(error as ServiceError, chunks.size);
     }
   });
-  source.on('end', () => {
+  request.on('end', () => {
     if (over) return;
-    end();
-    ends.done(chunks.take());
-  });
-  source.on('error', () => {
-    if (over || source === request) return;
-    fail(new ServiceError('invalid_json', 'The compressed body cannot be decoded.'));
+    over = true;
+    if (decoder === null) return done(chunks);
+    const plain = new Chunks(limit, true);
+    decoded(chunks.take().bytes, decoder, plain, org_id).then(
+      () => done(plain),
+      (error: ServiceError) => fail(error, plain.size),
+    );
   });
 }

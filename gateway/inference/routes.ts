@@ -169,7 +169,7 @@ class InferenceRequest {
     // A question does not count as a running call.
     if (this.question !== null) entered.leave();
     this.place = entered;
-    readBody(this.request, this.deps.max_body_bytes, {
+    readBody(this.request, this.deps.max_body_bytes, grant.org_id, {
       done: (body) => this.call(grant, entered, body),
       failed: (error) => this.fail(error),
       left: () => entered.leave(),

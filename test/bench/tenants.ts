@@ -1,6 +1,7 @@
 // What another organization notices when six connections of one free key send the worst bodies that are allowed.
 import { type FloodFigures, flood, quantile, worstBodies } from '../concurrency/flood.ts';
 import { provision } from '../support/provision.ts';
+import { pinTree } from './machine.ts';
 import type { Stack } from './stack.ts';
 
 export interface TenantFigures {
@@ -22,6 +23,8 @@ export async function measureTenants(stack: Stack, seconds: number): Promise<Ten
     ...{ database_url: stack.database_url, slug: 'hostile', live_micro_usd: 1_000_000 },
     keys: [{ name: 'free', environment: 'test', ...PLAN }],
   });
+  // The callers' own work is not to take the gateway's core.
+  pinTree(process.pid, 'rest');
   const run = await stack.start('gateway');
   const per_second = 50;
   const measured = (connections: number): Promise<FloodFigures> =>

@@ -1,5 +1,7 @@
 // One organization against the others: what a caller of expensive bodies takes from everybody else. Measured as processor
 // time, which other programs of the machine do not change; `make bench` measures what the others notice.
+import { gzipSync } from 'node:zlib';
+import { largeBodyTurn } from '@svc/core/inference/index.ts';
 import { expect, test } from 'vitest';
 import { useWorld } from '../calls/world.ts';
 import { flood, worstBodies } from './flood.ts';
@@ -49,3 +51,28 @@ test('six connections that send the worst bodies do not keep the process from an
   expect(found.sent).toBeGreaterThanOrEqual(bodies.length);
   expect(longest_ms).toBeLessThan(LONGEST_MS);
 }, 120_000);
+
+test('a large compressed body is decoded in its turn, and delays no small one', async () => {
+  const { gateway, org } = world();
+  const { sandbox_key } = await org();
+  const ask = async (content: string) => {
+    const messages = [{ role: 'user', content }];
+    const { status } = await fetch(`${gateway.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sandbox_key}`,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      },
+      body: gzipSync(JSON.stringify({ model: 'sandbox/echo', max_tokens: 1, messages })),
+    });
+    return status;
+  };
+  const others = await largeBodyTurn('org_other');
+  const ends: string[] = [];
+  const large = ask('a'.repeat(200_000)).then((status) => ends.push(`large ${status}`));
+  for (let i = 0; i < 3; i++) ends.push(`small ${await ask('a')}`);
+  others.end();
+  await large;
+  expect(ends).toEqual(['small 200', 'small 200', 'small 200', 'large 200']);
+});

@@ -8,9 +8,14 @@ import { type Turn, Turns } from './turns.ts';
 /** The large bodies of this process. */
 const turns = new Turns();
 
+/** Resolves when a large body of `org_id` may be decoded or read; to be ended. */
+export function largeBodyTurn(org_id: string): Promise<Turn> {
+  return turns.take(org_id);
+}
+
 /** Runs `work` when it is the caller's turn. */
 export async function inTurn<T>({ grant }: Incoming, work: (turn: Turn) => Promise<T>): Promise<T> {
-  const turn = await turns.take(grant.org_id);
+  const turn = await largeBodyTurn(grant.org_id);
   try {
     return await work(turn);
   } finally {
