@@ -18,7 +18,11 @@ export const commands: readonly Listed[] = [
   listed('config', 'show every setting with its value, secrets masked', () => import('./config.ts')),
   listed('migrate', 'migrate the database to this release', () => import('./migrate.ts')),
   listed('org create', 'create an organization', () => import('./org-create.ts')),
-  listed('org set', 'suspend, close or reopen an organization', () => import('./org-set.ts')),
+  listed(
+    'org set',
+    'change plan, status, taxation or marks of an organization',
+    () => import('./org-set.ts'),
+  ),
   listed('project create', 'create a project', () => import('./project-create.ts')),
   listed('key create', 'create an API key and show its secret', () => import('./key-create.ts')),
   listed(
@@ -42,6 +46,18 @@ export const commands: readonly Listed[] = [
     'credits reconcile',
     'compare the ledger of an organization with its calls, day by day',
     () => import('./credits/reconcile.ts'),
+  ),
+  listed(
+    'limits list',
+    'list requests for higher limits that wait for a decision',
+    () => import('./limits/list.ts'),
+  ),
+  listed('limits approve', 'grant a request for higher limits', () => import('./limits/approve.ts')),
+  listed('limits refuse', 'refuse a request for higher limits', () => import('./limits/refuse.ts')),
+  listed(
+    'limits override',
+    'set what an organization may use beyond its plan',
+    () => import('./limits/override.ts'),
   ),
   listed('redeem create', 'make a batch of codes and print them, once', () => import('./redeem/create.ts')),
   listed('redeem list', 'list batches of codes', () => import('./redeem/list.ts')),

@@ -1,5 +1,7 @@
-// Changes what staff decide about an organization, and for its people where it is taxed and what it pays in.
+// Changes what staff decide about an organization, and for its people where it is taxed, what it pays in, and below which
+// balance it is written to.
 import { changeTerms, type OrgStatus, type PlanId, planIds } from '@svc/core/orgs/index.ts';
+import { changeMark } from '@svc/core/privacy/index.ts';
 import { changeBilling } from '@svc/core/topups/index.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
@@ -44,6 +46,12 @@ export const command: Command = {
       choices: ['gst_registered', 'unregistered', 'sez', 'overseas'],
     },
     'billing-email': { type: 'text', doc: 'where invoices go', value: 'EMAIL', length_max: 254 },
+    'low-balance': {
+      type: 'integer',
+      doc: 'micro-USD below which the organization is written to; 0 is never',
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+    },
     line: { type: 'text', doc: 'billing address: street', value: 'TEXT', length_max: 200 },
     city: { type: 'text', doc: 'billing address: city', value: 'TEXT', length_max: 100 },
     state: {
@@ -59,9 +67,10 @@ export const command: Command = {
     const status = input.find('status') as OrgStatus | null;
     const kind = input.find('kind') as 'team' | 'reseller' | null;
     const plan_id = input.find('plan') as PlanId | null;
+    const low_balance_micro = input.integer('low-balance');
     const billing = given(input, facts);
     const billing_address = given(input, address);
-    if ([status, kind, plan_id, billing, billing_address].every((one) => one === null))
+    if ([status, kind, plan_id, billing, billing_address, low_balance_micro].every((one) => one === null))
       throw new UsageError('nothing to set: name a flag beside --org');
     return withDatabase(async (pool) => {
       const context = await staffContext(pool);
@@ -75,11 +84,13 @@ export const command: Command = {
         await changeTerms(context, org.id, terms);
         const change = { ...billing, ...(billing_address === null ? {} : { billing_address }) };
         if (Object.keys(change).length > 0) await changeBilling(context, org.id, change);
+        if (low_balance_micro !== null) await changeMark(context, org.id, low_balance_micro);
       });
       const set = {
         ...terms,
         ...billing,
         ...(billing_address === null ? {} : { billing_address }),
+        ...(low_balance_micro === null ? {} : { low_balance_micro }),
       };
       const lines = Object.entries(set).map(
         ([name, value]) => `${name}  ${typeof value === 'string' ? value : JSON.stringify(value)}`,

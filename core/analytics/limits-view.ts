@@ -13,7 +13,7 @@ import {
 import { KeyBudget, type KeyRow, keysInUse } from '../keys/index.ts';
 import { readKeySpend } from '../ledger/index.ts';
 import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
-import { findOrg, planLimits } from '../orgs/index.ts';
+import { findOrg, limitsOf } from '../orgs/index.ts';
 import { countCapacity } from './usage-store.ts';
 
 declare module '../kernel/operation/operation.ts' {
@@ -66,7 +66,7 @@ const NONE = { rpm: 0, tpm: 0, concurrency: 0 };
 async function counters(
   context: Context,
   keys: readonly KeyRow[],
-  of: { plan: ReturnType<typeof planLimits>; environment: Environment },
+  of: { plan: ReturnType<typeof limitsOf>; environment: Environment },
 ): Promise<{ left: readonly Live[]; rejected: View['rejected_24h']; live: boolean }> {
   const { limits } = context.services;
   const left = keys.map(() => NOTHING);
@@ -131,7 +131,7 @@ export const getLimitsOperation = operation({
     const { org_id, environment } = orgCaller(context);
     const org = await findOrg(context.db, org_id);
     if (org === null) throw notFound();
-    const plan = planLimits(org.plan_id);
+    const plan = limitsOf(org);
     const found = await keysInUse(context, environment);
     const keys = found.map(({ key }) => key);
     // From the ledger, like budgets: request rows come a moment later, so a month from them could be less than its last

@@ -692,6 +692,30 @@ CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
 grant delete, insert, select, update on public.ledger_task to svc_runtime;
 
+create table public.limit_request (
+  ticket_id text not null,
+  org_id text not null,
+  environment text not null,
+  key_id text not null,
+  chain_no integer not null,
+  rpm integer,
+  tpm integer,
+  concurrency integer,
+  automatic boolean not null,
+  created_at timestamp with time zone not null,
+  constraint limit_request_pkey PRIMARY KEY (ticket_id),
+  constraint limit_request_asks_for_something CHECK ((num_nonnulls(rpm, tpm, concurrency) > 0)),
+  constraint limit_request_concurrency_positive CHECK ((concurrency > 0)),
+  constraint limit_request_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint limit_request_rpm_positive CHECK ((rpm > 0)),
+  constraint limit_request_tpm_positive CHECK ((tpm > 0)),
+  constraint limit_request_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id),
+  constraint limit_request_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint limit_request_ticket_id_fkey FOREIGN KEY (ticket_id) REFERENCES ticket(id)
+);
+CREATE INDEX limit_request_raises ON public.limit_request USING btree (chain_no, created_at) WHERE automatic;
+grant insert, select, update on public.limit_request to svc_runtime;
+
 create table public.mail (
   id text not null,
   org_id text,
@@ -770,10 +794,12 @@ create table public.org (
   closed_at timestamp with time zone,
   logging_off_at timestamp with time zone,
   low_balance_micro bigint not null default 5000000,
+  limit_overrides jsonb not null default '{}'::jsonb,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
   constraint org_slug_once UNIQUE (slug),
+  constraint limit_overrides_are_members CHECK ((jsonb_typeof(limit_overrides) = 'object'::text)),
   constraint low_balance_is_not_negative CHECK ((low_balance_micro >= 0)),
   constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
@@ -789,7 +815,7 @@ create table public.org (
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
   constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
 );
-CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.org to svc_runtime;
 
 create table public.org_member (
@@ -1366,6 +1392,27 @@ create table public.staff_session (
 CREATE INDEX staff_session_expiry ON public.staff_session USING btree (expires_at);
 CREATE INDEX staff_session_of_staff ON public.staff_session USING btree (staff_id);
 grant delete, insert, select, update on public.staff_session to svc_runtime;
+
+create table public.ticket (
+  id text not null,
+  org_id text not null,
+  kind text not null,
+  status text not null,
+  subject text not null,
+  body jsonb not null,
+  created_by text,
+  resolution text not null default ''::text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint ticket_pkey PRIMARY KEY (id),
+  constraint ticket_id_check CHECK ((id ~ '^tkt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint ticket_kind_check CHECK ((kind = ANY (ARRAY['limit_increase'::text, 'invoice_correction'::text, 'refund'::text, 'close_org'::text, 'other'::text]))),
+  constraint ticket_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'resolved'::text, 'closed'::text]))),
+  constraint ticket_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX ticket_open ON public.ticket USING btree (kind, created_at, id) WHERE (status = 'open'::text);
+CREATE INDEX ticket_walk ON public.ticket USING btree (org_id, created_at DESC, id DESC);
+grant insert, select, update on public.ticket to svc_runtime;
 
 create table public.topup (
   id text not null,

@@ -24,6 +24,7 @@ export const prefixes = {
   session: 'ses',
   staff: 'stf',
   mail: 'mail',
+  ticket: 'tkt',
 } as const;
 
 export type Kind = keyof typeof prefixes;

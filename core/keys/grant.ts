@@ -1,6 +1,6 @@
 // Computes what a key allows from its row and from its organization. Pure.
 import type { Environment } from '../kernel/index.ts';
-import { type GrantFacts, planLimits } from '../orgs/index.ts';
+import { type GrantFacts, limitsOf } from '../orgs/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
 import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
 
@@ -59,7 +59,7 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
     ...inherited(facts, { environment, key_no: key.chain_no, data_policy }),
     limits: {
       key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
-      plan: planLimits(facts.plan_id),
+      plan: limitsOf(facts),
     },
     svc_version: key.svc_version,
     expires_at,

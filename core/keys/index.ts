@@ -1,3 +1,4 @@
+export { statusAt } from './grant.ts';
 export { createKey } from './issue.ts';
 export {
   createKeyOperation,
@@ -15,5 +16,15 @@ export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { grantOfSession } from './session-grant.ts';
-export { findKeyMaker, findKeys, findSubjectOwner, hasWorkingKeys, listChains } from './store.ts';
+export {
+  findKey,
+  findKeyMaker,
+  findKeys,
+  findSubjectOwner,
+  hasWorkingKeys,
+  listChains,
+  lockKey,
+  updateKey,
+} from './store.ts';
 export type { Grant, KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
+export { sightOf } from './view.ts';

@@ -1,7 +1,7 @@
 // What a person may ask about calls without a key: a session stands for the oldest project of its environment, which is
 // the one that the organization began with.
 import { type Db, type Id, ServiceError, type SessionCaller } from '../kernel/index.ts';
-import { findGrantFacts, listProjects, planLimits } from '../orgs/index.ts';
+import { findGrantFacts, limitsOf, listProjects } from '../orgs/index.ts';
 import { inherited } from './grant.ts';
 import { CURRENT_SVC_VERSION } from './rights.ts';
 import type { Grant } from './types.ts';
@@ -25,7 +25,7 @@ export async function grantOfSession(db: Db, caller: SessionCaller): Promise<Gra
   return {
     ...{ org_id, project_id: project.id, key_id: NO_KEY.id, environment },
     ...inherited(facts, { environment, key_no: NO_KEY.no, data_policy: null }),
-    limits: { key: UNLIMITED, plan: planLimits(facts.plan_id) },
+    limits: { key: UNLIMITED, plan: limitsOf(facts) },
     svc_version: CURRENT_SVC_VERSION,
   };
 }

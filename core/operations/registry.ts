@@ -17,6 +17,7 @@ import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { refundOperations } from '../refunds/index.ts';
 import { routingOperations } from '../routing/index.ts';
+import { staffSupportOperations, supportOperations } from '../support/index.ts';
 import { publicOperations, type RailName, staffTopupOperations, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
 
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = checked([
   ...catalogOperations,
   ...analyticsOperations,
   ...keyOperations,
+  ...supportOperations,
   ...byokOperations,
   ...policyOperations,
   ...redactionOperations,
@@ -59,6 +61,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRedeemOperations,
   ...deskOperations,
   ...staffTopupOperations,
+  ...staffSupportOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

@@ -7,6 +7,7 @@ export {
   type TaxStatus,
 } from './billing-store.ts';
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
+export { limitsOf } from './limits.ts';
 export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
@@ -29,7 +30,17 @@ export {
   type OrgRecord,
   readShard,
   searchOrgs,
+  setLimitOverrides,
   setOrgStatus,
 } from './store.ts';
 export { changeLowBalance, changeTerms } from './terms.ts';
-export type { GrantFacts, Member, Membership, Org, OrgDataPolicy, OrgStatus, Project } from './types.ts';
+export type {
+  GrantFacts,
+  LimitOverrides,
+  Member,
+  Membership,
+  Org,
+  OrgDataPolicy,
+  OrgStatus,
+  Project,
+} from './types.ts';

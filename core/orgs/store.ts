@@ -1,6 +1,6 @@
 // SQL of organizations.
 import type { Db, Id } from '../kernel/index.ts';
-import type { GrantFacts, Org, OrgDataPolicy, OrgKind, SecuritySettings } from './types.ts';
+import type { GrantFacts, LimitOverrides, Org, OrgDataPolicy, OrgKind, SecuritySettings } from './types.ts';
 
 /** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
@@ -60,8 +60,8 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.find',
     text: `
-      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
+             settings, shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 or slug = $1`,
     values: [id_or_slug],
   });
@@ -69,7 +69,8 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
 }
 
 /** An organization with everything its members may read. */
-export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id'> {
+export interface OrgRecord
+  extends Omit<Org, 'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id' | 'limit_overrides'> {
   readonly legal_name: string | null;
   readonly gstin: string | null;
   readonly tax_status: 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
@@ -100,8 +101,8 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.lock',
     text: `
-      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
+             settings, shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 for no key update`,
     values: [org_id],
   });
@@ -144,8 +145,8 @@ export async function findGrantFacts(
   const { rows } = await db.query<GrantFacts>({
     name: 'orgs.find_grant_facts',
     text: `
-      select org.status, org.plan_id, org.data_policy, org.pepper, org.shard, org.live_book_id, org.sandbox_book_id,
-             project.live_no, project.sandbox_no
+      select org.status, org.plan_id, org.limit_overrides, org.data_policy, org.pepper, org.shard, org.live_book_id,
+             org.sandbox_book_id, project.live_no, project.sandbox_no
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],
@@ -158,8 +159,8 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
   const { rows } = await db.query<Org>({
     name: 'orgs.search',
     text: `
-      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
+             settings, shard, live_book_id, sandbox_book_id, created_at
         from org
        where id = $1 or starts_with(slug, lower($1)) or position(lower($1) in lower(name)) > 0
        order by (id = $1 or slug = lower($1)) desc, slug
@@ -167,6 +168,18 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
     values: [args.q, args.limit],
   });
   return rows;
+}
+
+/** Sets what was granted beyond the plan; keys follow within a second (trigger). */
+export async function setLimitOverrides(
+  db: Db,
+  args: { org_id: Id<'org'>; limit_overrides: LimitOverrides; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_limit_overrides',
+    text: 'update org set limit_overrides = $2, updated_at = $3 where id = $1',
+    values: [args.org_id, JSON.stringify(args.limit_overrides), args.at],
+  });
 }
 
 /** Sets below which balance an organization is told. */

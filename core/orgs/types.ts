@@ -15,6 +15,13 @@ export interface OrgDataPolicy {
 export type OrgKind = 'team' | 'personal' | 'reseller' | 'child';
 export type OrgStatus = 'active' | 'suspended' | 'closed';
 
+/** Limits that staff granted an organization beyond its plan. */
+export interface LimitOverrides {
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+}
+
 export interface Org {
   readonly id: Id<'org'>;
   readonly slug: string;
@@ -22,6 +29,7 @@ export interface Org {
   readonly kind: OrgKind;
   readonly status: OrgStatus;
   readonly plan_id: string;
+  readonly limit_overrides: LimitOverrides;
   readonly billing_country: string;
   readonly billing_currency: string;
   readonly data_policy: OrgDataPolicy;
@@ -55,6 +63,7 @@ export interface Project {
 export interface GrantFacts {
   readonly status: OrgStatus;
   readonly plan_id: string;
+  readonly limit_overrides: LimitOverrides;
   readonly data_policy: OrgDataPolicy;
   readonly pepper: Buffer;
   readonly shard: string;

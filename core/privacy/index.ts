@@ -1,1 +1,1 @@
-export { lowBalanceMember, privacyOperations, updateOrgOperation } from './operations.ts';
+export { changeMark, lowBalanceMember, privacyOperations, updateOrgOperation } from './operations.ts';

@@ -47,9 +47,18 @@ async function changePolicy(context: Context, patch: DataPolicyPatch | null): Pr
   await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
 }
 
-async function changeMark(context: Context, before: OrgRecord, asked: number | null): Promise<void> {
-  const org = await lockOrg(context.db, before.id);
-  if (org === null) throw notFound();
+/**
+ * Sets below which balance an organization is written to; null is the default. Call inside a transaction.
+ * @throws ServiceError not_found.
+ */
+export async function changeMark(
+  context: Context,
+  org_id: OrgRecord['id'],
+  asked: number | null,
+): Promise<void> {
+  const org = await lockOrg(context.db, org_id);
+  const [before] = await findOrgRecords(context.db, [org_id]);
+  if (org === null || before === undefined) throw notFound();
   const low_balance_micro = asked ?? LOW_BALANCE;
   const changes = changesOf(before, { ...before, low_balance_micro }, ['low_balance_micro']);
   if (Object.keys(changes.after).length === 0) return;
@@ -108,7 +117,7 @@ export const updateOrgOperation = operation({
       }
       if (low_balance_micro !== undefined) {
         refuseOthers(context, { param: 'low_balance_micro', roles: ['owner', 'admin', 'billing'] });
-        await changeMark(context, before, low_balance_micro);
+        await changeMark(context, id, low_balance_micro);
       }
       const change = billingChangeIn(others);
       if (change !== null) {

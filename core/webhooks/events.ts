@@ -16,6 +16,7 @@ export const eventTypes = {
   'key.created': 'An API key was created.',
   'key.rotated': 'An API key was rotated.',
   'key.revoked': 'An API key was revoked.',
+  'limit.request.updated': 'A request for higher limits was granted or refused.',
   'policy.activated': 'A routing policy was activated.',
   'member.added': 'A member joined the organization.',
   'plan.changed': 'The plan of the organization changed.',

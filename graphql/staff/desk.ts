@@ -10,30 +10,15 @@ import {
   listStaffTopupsOperation,
   resolveItemOperation,
 } from '@svc/core/desk/index.ts';
-import type { Operation } from '@svc/core/kernel/index.ts';
 import { TopupView, topupStatuses } from '@svc/core/topups/index.ts';
 import type { Static } from 'typebox';
-import { type Derivation, toWire } from '../derive.ts';
+import { toWire } from '../derive.ts';
 import { pageArgs, pageCost, rowsAsked } from '../page.ts';
 import type { Runner } from '../run.ts';
+import type { Parts } from './parts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
 type Any = any;
-
-/** What the schema is built with. */
-interface Parts {
-  readonly builder: Any;
-  readonly derive: Derivation;
-  connectionType(name: string, node: Any): Any;
-  orgPage(t: Any, name: string, operation: Operation<Any, Any>, type: Any): Any;
-  mutation(facts: {
-    name: string;
-    operation: Operation<Any, Any>;
-    description: string;
-    payload: (t: Any) => Record<string, Any>;
-  }): void;
-  readonly StaffOrg: Any;
-}
 
 type Resolved = Static<typeof resolveItemOperation.output>;
 

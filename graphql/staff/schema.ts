@@ -44,6 +44,7 @@ import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, ro
 import type { Runner } from '../run.ts';
 import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import { addDesk } from './desk.ts';
+import { addSupport } from './support.ts';
 
 interface StaffContext {
   readonly runner: Runner;
@@ -329,7 +330,9 @@ mutation({
   }),
 });
 
-addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg });
+const parts = { builder, derive, connectionType, orgPage, mutation, StaffOrg };
+addDesk(parts);
+addSupport(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),
   status: t.exposeString('status'),

@@ -1,10 +1,14 @@
 // Rate limits as callers meet them: exact over two gateways with one Redis, free of charge, and given back by whoever
 // leaves or dies.
 import { connect } from 'node:net';
+import { createPool } from '@svc/core/db/index.ts';
+import { changeTerms } from '@svc/core/orgs/index.ts';
+import { overrideLimits } from '@svc/core/support/index.ts';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readBook, untilBook, withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
 import type { GatewayProcess } from '../support/gateway.ts';
+import { staffContext } from '../support/provision.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { aCall, allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney, shareGateways } from './money.ts';
 
@@ -166,6 +170,23 @@ test('a refusal says which limit, whose, and when; it is counted and has no row;
       }),
     )
     .toEqual([{ request_id: ids[1] }]);
+});
+
+test('what staff grant beyond the plan every gateway obeys within a second, the one that knows the key too', async () => {
+  const { money, origins } = await openShared({}, 2);
+  const pool = createPool(money.database_url, { max: 2, application: 'svc-test' });
+  onTestFinished(() => pool.end());
+  const context = staffContext(pool);
+  await changeTerms(context, money.org_id, { plan_id: 'payg' });
+  const seenBy = (origin: string) =>
+    post(origin, money.live_key, small).then(async (reply) => {
+      await reply.text();
+      return reply.headers.get('x-ratelimit-limit-requests');
+    });
+  const seen = () => Promise.all(origins.map(seenBy));
+  await expect.poll(seen).toEqual(['300', '300']);
+  await overrideLimits(context, { org_id: money.org_id, limits: { rpm: 900 }, reason: 'a sale' });
+  await expect.poll(seen, { timeout: 1_000 }).toEqual(['900', '900']);
 });
 
 test('tokens are debited by what was really used: the next call waits, the running one is not cut', async () => {

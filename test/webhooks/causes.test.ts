@@ -77,6 +77,8 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   'key.created': () => newKey(),
   'key.rotated': async () => send('POST', `/v1/keys/${(await newKey()).id}/rotate`, { grace_seconds: 60 }),
   'key.revoked': async () => send('DELETE', `/v1/keys/${(await newKey()).id}`),
+  'limit.request.updated': async () =>
+    send('POST', '/v1/limits/requests', { key_id: (await newKey()).id, rpm: 60, reason: 'a test' }),
   'policy.activated': async () => {
     await send('POST', '/v1/policies', { name: 'cheap', yaml: 'sort: price\n' });
     await send('POST', '/v1/policies/cheap/activate', { version: 1 });

@@ -1,0 +1,23 @@
+// What an organization may use: the limits of its plan, and what staff granted it beyond them.
+import { planLimits } from './plans.ts';
+import type { LimitOverrides, Org } from './types.ts';
+
+/** The larger of the plan's limit and the granted one; null is no bound. */
+function larger(of_plan: number | null, granted: number | undefined): number | null {
+  return of_plan === null || granted === undefined ? of_plan : Math.max(of_plan, granted);
+}
+
+/**
+ * The limits that hold for `org` as a whole and for each of its keys. What was granted never lowers the plan's, so an
+ * upgrade is not undone by a grant from before.
+ */
+export function limitsOf(org: Pick<Org, 'plan_id' | 'limit_overrides'>): ReturnType<typeof planLimits> {
+  const plan = planLimits(org.plan_id);
+  const { rpm, tpm, concurrency }: LimitOverrides = org.limit_overrides;
+  return {
+    ...plan,
+    rpm: larger(plan.rpm, rpm),
+    tpm: larger(plan.tpm, tpm),
+    concurrency: larger(plan.concurrency, concurrency),
+  };
+}
