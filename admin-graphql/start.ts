@@ -35,7 +35,10 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
     spool: 'spool-admin',
   });
   let draining = false;
-  const parts: HttpParts = { ...base, draining: () => draining };
+  // Without Redis the counters of calls are in the gateway's memory, and those of this program say nothing of them.
+  const { limits: _, ...others } = base.services;
+  const services = config.redis_url === null ? others : base.services;
+  const parts: HttpParts = { ...base, services, draining: () => draining };
   const pages = readPages(CONSOLE);
   if (pages === null) log.warn({ dir: CONSOLE }, 'no console was built; only the API is served');
   const feed = openRequestFeed({ db: base.pool, log });

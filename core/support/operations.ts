@@ -82,7 +82,9 @@ export const listLimitRequestsOperation = operation({
   example: { object: 'list', data: [ticketExample], next_cursor: '' },
   async run(context, input) {
     const caller = orgCaller(context);
-    const args = { org_id: caller.org_id, environment: sightOf(caller) };
+    // A person reads live rows unless the other environment is asked for; a live key reads both.
+    const environment = caller.kind === 'session' ? caller.environment : sightOf(caller);
+    const args = { org_id: caller.org_id, environment };
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
       bound: `limits.requests.list ${args.org_id} ${args.environment}`,
       cursor: input.cursor,

@@ -1,5 +1,5 @@
 // Relay connections over paged operations.
-import { cursorOf, type Operation } from '@svc/core/kernel/index.ts';
+import { cursorOf, type Environment, type Operation } from '@svc/core/kernel/index.ts';
 import { toWire } from '../derive.ts';
 import { limits } from '../limits.ts';
 import { type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
@@ -41,6 +41,8 @@ interface PageField {
   readonly description?: string;
   /** Environment in which the operation runs: the parent's, where the parent names a book. */
   readonly options: (parent: Any) => RunOptions;
+  /** The field takes the environment as an argument, where the operation has no such member. */
+  readonly environment?: true;
 }
 
 /** A field that returns a page of `operation`. Its arguments are those of the operation, with `first` and `after`. */
@@ -51,6 +53,7 @@ export function pageField(t: Any, parentName: string, field: PageField): Any {
     ...(field.description === undefined ? {} : { description: field.description }),
     args: {
       ...derive.args(t.arg, parentName, field.operation.input, { omit: ['limit', 'cursor', 'format'] }),
+      ...(field.environment === true ? { environment: t.arg({ type: 'Environment' as Any }) } : {}),
       after: t.arg.string({ description: 'a cursor of an edge' }),
       first: t.arg.int({
         description: `rows, ${limits.page_default} unless given, at most ${limits.page_max}`,
@@ -63,8 +66,12 @@ export function pageField(t: Any, parentName: string, field: PageField): Any {
       args: Record<string, unknown>,
       context: TenantContext,
     ): Promise<PageOfRows> => {
-      const input = toWire(field.operation.input, { ...args, first: rowsAsked(args) }, pageArgs);
-      const page = await context.runner.run(field.operation, input, field.options(parent));
+      const { environment, ...others } = args;
+      const given = field.environment === true ? others : args;
+      const input = toWire(field.operation.input, { ...given, first: rowsAsked(args) }, pageArgs);
+      const asked =
+        field.environment === true ? { environment: (environment ?? null) as Environment | null } : {};
+      const page = await context.runner.run(field.operation, input, { ...field.options(parent), ...asked });
       return { page: page as PageOfRows['page'], paged: typeof args['after'] === 'string' };
     },
   });

@@ -1,6 +1,7 @@
 // The page of budgets in a real browser: changing a budget, a pause and its end, and the mark of a low balance.
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
 import { MODEL, type Stack, startStack } from './stack.ts';
@@ -58,6 +59,47 @@ test('an owner sets a budget, sees calls pause and resumes them; the mark of a l
   expect(faults).toEqual([]);
 });
 
+test('a key gets a budget of the day that stops it, and higher limits at once or by a person', async () => {
+  const { page, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
+  await withClient(stack.database_url, (client) =>
+    client.query(`update org set plan_id = 'payg' where slug = 'meridian'`),
+  );
+  await page.goto(`${stack.console_url}/meridian/live/budgets`);
+  const keys = page.getByRole('region', { name: 'Budgets of keys' });
+  const row = keys.getByRole('row', { name: /backend-prod/ });
+  await row.getByRole('button', { name: 'Edit the budget of backend-prod' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Daily budget').fill('0');
+  await dialog.getByRole('button', { name: 'Save budget' }).click();
+  await row.getByText('100 %').waitFor();
+  expect((await call()).status).toBe(402);
+  await page.reload();
+  await row.getByText('paused').waitFor();
+  await row.getByRole('button', { name: 'Resume backend-prod' }).click();
+  await row.getByText('active').waitFor();
+  expect((await call()).status).toBe(200);
+
+  const limits = page.getByRole('region', { name: 'Limits of keys' });
+  const limited = limits.getByRole('row', { name: /backend-prod/ });
+  const ask = limited.getByRole('button', { name: 'Ask for higher limits of backend-prod' });
+  await ask.click();
+  await dialog.getByRole('button', { name: 'Ask for these limits' }).click();
+  await dialog.getByText('Enter at least one of the three.').waitFor();
+  await picture(page, 'limit-form');
+  await expectAccessible(page, 'limit form');
+  await dialog.getByLabel('Calls a minute').fill('250');
+  await dialog.getByRole('button', { name: 'Ask for these limits' }).click();
+  await page.getByText('backend-prod has the limits that you asked for.').waitFor();
+  await limited.getByText('250').waitFor();
+  await ask.click();
+  await dialog.getByLabel('At once').fill('80');
+  await dialog.getByLabel('Reason').fill('the sale begins on Friday');
+  await dialog.getByRole('button', { name: 'Ask for these limits' }).click();
+  await page.getByText('waits for a person; you get a mail').waitFor();
+  await page.getByRole('row', { name: /80 calls at once waits/ }).waitFor();
+  expect(faults).toEqual([]);
+});
+
 test('a viewer reads the budgets and changes none; the page keeps to its width in both themes', async () => {
   const viewer = await signedIn(browser, stack, stack.viewer);
   for (const look of [
@@ -69,7 +111,7 @@ test('a viewer reads the budgets and changes none; the page keeps to its width i
     const { page, context, faults } = await openPage(browser, look, viewer);
     await page.goto(`${stack.console_url}/meridian/live/budgets`);
     await page.getByRole('row', { name: /Default/ }).waitFor();
-    expect(await page.getByRole('button', { name: /Edit|Change|Resume/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Edit|Change|Resume|Ask/ }).count()).toBe(0);
     const where = `budgets-${look.scheme}-${look.width}`;
     await picture(page, where);
     await expectNoSidewaysScroll(page, where);

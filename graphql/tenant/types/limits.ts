@@ -10,6 +10,7 @@ import {
 import { builder, derive } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
 import { mutation } from '../mutation.ts';
+import { EnvironmentEnum } from './common.ts';
 
 derive.enum('TicketStatus', ticketStatuses);
 
@@ -22,14 +23,16 @@ builder.queryFields((t) => ({
   limits: t.field({
     type: Limits,
     nullable: true,
+    args: { environment: t.arg({ type: EnvironmentEnum }) },
     description: 'Limits of plan and keys, what is left of them, and what they refused.',
     extensions: { operation: getLimitsOperation.name },
-    resolve: (_root, _args, { runner }) => runner.run(getLimitsOperation, {}),
+    resolve: (_root, { environment }, { runner }) => runner.run(getLimitsOperation, {}, { environment }),
   }),
   limitRequests: pageField(t, 'LimitRequests', {
     operation: listLimitRequestsOperation,
     type: TicketConnection,
     description: 'Requests for higher limits, newest first.',
+    environment: true,
     options: () => ({}),
   }),
 }));

@@ -76,16 +76,16 @@ function Row({ row, now, acts }: { row: BudgetRowFragment; now: Date; acts: Acts
       <td>
         <State row={row} />
       </td>
-      <td className="right num">
+      <td className="n">
         <Money micro={row.spendTodayMicro} as="spend" />
       </td>
-      <td className="right num">
+      <td className="n">
         <Money micro={row.spendMonthMicro} as="spend" />
       </td>
       <td>
         <BudgetCell row={row} now={now} />
       </td>
-      <td className="right">
+      <td className="n">
         <span className="budget-acts">
           {acts.allowed && row.paused && (
             <Button onClick={() => acts.onResume(row)} aria-label={`Resume ${row.name}`}>
@@ -115,10 +115,10 @@ export function BudgetTable({
         <tr>
           <th scope="col">Project</th>
           <th scope="col">Calls</th>
-          <th scope="col" className="right">
+          <th scope="col" className="n">
             Today
           </th>
-          <th scope="col" className="right">
+          <th scope="col" className="n">
             This month
           </th>
           <th scope="col">Monthly budget</th>

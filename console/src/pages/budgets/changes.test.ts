@@ -1,25 +1,20 @@
 import { expect, test } from 'vitest';
-import type { BudgetRowFragment } from '../../api/gen/graphql.ts';
 import { alertsOf, changesOf } from './changes.ts';
 
-const row = {
-  id: 'prj_1',
-  budget: { monthlyMicro: '500000000', hard: true },
-  alerts: [50, 80, 100],
-} as unknown as BudgetRowFragment;
+const budget = { micro: '500000000', hard: true, alerts: [50, 80, 100] };
 const form = { budget: '500.00', hard: true, alerts: '50, 80, 100' };
 
 test('what was not changed is not sent, however it is written', () => {
-  expect(changesOf(row, { ...form, alerts: '100% 80% 50%' })).toEqual({ faults: {}, patch: {} });
+  expect(changesOf(budget, { ...form, alerts: '100% 80% 50%' })).toEqual({ faults: {}, patch: {} });
 });
 
 test('an empty budget is none, a soft one and other thresholds are sent', () => {
-  const changed = changesOf(row, { budget: ' ', hard: false, alerts: '' });
-  expect(changed).toEqual({ faults: {}, patch: { budget: { monthlyMicro: null, hard: false }, alerts: [] } });
+  const changed = changesOf(budget, { budget: ' ', hard: false, alerts: '' });
+  expect(changed).toEqual({ faults: {}, patch: { micro: null, hard: false, alerts: [] } });
 });
 
 test('what is no amount and no list of percentages is said at its field', () => {
-  expect(Object.keys(changesOf(row, { ...form, budget: 'much', alerts: '0, 50' }).faults)).toEqual([
+  expect(Object.keys(changesOf(budget, { ...form, budget: 'much', alerts: '0, 50' }).faults)).toEqual([
     'budget',
     'alerts',
   ]);

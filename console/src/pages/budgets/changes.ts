@@ -1,6 +1,12 @@
-// The form that edits a project's budget, as a merge patch: only what was changed is sent. Pure.
-import type { BudgetRowFragment, UpdateProjectInput } from '../../api/gen/graphql.ts';
+// The form that edits a budget, as a merge patch: only what was changed is sent. Pure.
 import { microOf } from '../keys/budget.ts';
+
+/** A budget as it is: of a project a month, of a key a day. */
+export interface Budget {
+  readonly micro: string | null;
+  readonly hard: boolean;
+  readonly alerts: readonly number[];
+}
 
 /** What stands in the fields. */
 interface BudgetForm {
@@ -24,28 +30,23 @@ export function alertsOf(text: string): number[] | undefined {
   return is_list && numbers.length <= ALERTS_MAX ? numbers.toSorted((a, b) => a - b) : undefined;
 }
 
-/** What is wrong with the form, and the members of `row` that it changes. */
+/** What is wrong with the form, and what of `budget` it changes. */
 export function changesOf(
-  row: BudgetRowFragment,
+  budget: Budget,
   form: BudgetForm,
-): { faults: BudgetFaults; patch: Omit<UpdateProjectInput, 'id'> } {
-  const monthly = form.budget.trim() === '' ? null : microOf(form.budget);
+): { faults: BudgetFaults; patch: { micro?: string | null; hard?: boolean; alerts?: number[] } } {
+  const micro = form.budget.trim() === '' ? null : microOf(form.budget);
   const alerts = alertsOf(form.alerts);
   const faults: BudgetFaults = {
-    ...(monthly === undefined ? { budget: 'An amount in US dollars, like 500 or 12.50.' } : {}),
+    ...(micro === undefined ? { budget: 'An amount in US dollars, like 500 or 12.50.' } : {}),
     ...(alerts === undefined ? { alerts: 'Up to ten different percentages, like 50, 80, 100.' } : {}),
   };
-  const budget = {
-    ...(monthly === undefined || monthly === (row.budget.monthlyMicro ?? null)
-      ? {}
-      : { monthlyMicro: monthly }),
-    ...(form.hard === row.budget.hard ? {} : { hard: form.hard }),
-  };
-  const is_same = alerts?.length === row.alerts.length && alerts.every((n, at) => n === row.alerts[at]);
+  const is_same = alerts?.length === budget.alerts.length && alerts.every((n, at) => n === budget.alerts[at]);
   return {
     faults,
     patch: {
-      ...(Object.keys(budget).length === 0 ? {} : { budget }),
+      ...(micro === undefined || micro === budget.micro ? {} : { micro }),
+      ...(form.hard === budget.hard ? {} : { hard: form.hard }),
       ...(alerts === undefined || is_same ? {} : { alerts }),
     },
   };

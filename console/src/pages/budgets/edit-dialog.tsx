@@ -1,79 +1,130 @@
-// Editing what a project may spend in a month, and at which shares of it people are told.
+// Editing what a project may spend in a month or a key in a day, and at which shares of it people are written to.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
+import { type Client, useClient } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
-import {
-  type BudgetRowFragment,
-  UpdateProjectDocument,
-  type UpdateProjectInput,
-} from '../../api/gen/graphql.ts';
+import { UpdateKeyBudgetDocument, UpdateProjectDocument } from '../../api/gen/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { dollarsOf } from '../keys/changes.ts';
-import { type BudgetFaults, changesOf } from './changes.ts';
+import { type Budget, type BudgetFaults, changesOf } from './changes.ts';
 
-function useUpdate(onDone: () => void) {
+/** A project or key, and its budget. */
+export interface Budgeted extends Budget {
+  readonly kind: 'project' | 'key';
+  readonly id: string;
+  readonly name: string;
+}
+
+type Patch = ReturnType<typeof changesOf>['patch'];
+
+function budgetIn<T extends string>({ micro, hard }: Patch, member: T) {
+  if (micro === undefined && hard === undefined) return {};
+  const amount = (micro === undefined ? {} : { [member]: micro }) as { [K in T]?: string | null };
+  return { budget: { ...amount, ...(hard === undefined ? {} : { hard }) } };
+}
+
+/** Sends what was changed; null when it was taken. */
+async function send(client: Client, { kind, id }: Budgeted, patch: Patch): Promise<Fault | null> {
+  const alerts = patch.alerts === undefined ? {} : { alerts: patch.alerts };
+  if (kind === 'project') {
+    const input = { id, ...budgetIn(patch, 'monthlyMicro'), ...alerts };
+    const { data, error } = await client.mutation(UpdateProjectDocument, { input }).toPromise();
+    if (error) return faultOfQuery(error);
+    const answer = data?.updateProject;
+    return answer === undefined || answer.__typename === 'UpdateProjectPayload'
+      ? null
+      : faultOfUserError(answer);
+  }
+  const input = { id, ...budgetIn(patch, 'dailyMicro'), ...alerts };
+  const { data, error } = await client.mutation(UpdateKeyBudgetDocument, { input }).toPromise();
+  if (error) return faultOfQuery(error);
+  const answer = data?.updateKey;
+  return answer === undefined || answer.__typename === 'UpdateKeyPayload' ? null : faultOfUserError(answer);
+}
+
+function useUpdate(budgeted: Budgeted, onDone: () => void) {
   const client = useClient();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
-  const update = async (input: UpdateProjectInput) => {
+  const update = async (patch: Patch) => {
     setBusy(true);
     setFault(null);
-    const { data, error } = await client.mutation(UpdateProjectDocument, { input }).toPromise();
+    const refused = await send(client, budgeted, patch);
     setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.updateProject.__typename === 'UpdateProjectPayload') return onDone();
-    if (data) setFault(faultOfUserError(data.updateProject));
+    if (refused === null) onDone();
+    else setFault(refused);
   };
   return { update, busy, fault };
 }
 
-export function EditBudgetDialog(props: { row: BudgetRowFragment; onClose: () => void; onDone: () => void }) {
-  const { row, onClose, onDone } = props;
-  const { update, busy, fault } = useUpdate(onDone);
+const words = {
+  project: {
+    label: 'Monthly budget',
+    hint: 'US dollars a month, UTC. All keys of the project together.',
+    once: 'once each a month',
+  },
+  key: {
+    label: 'Daily budget',
+    hint: 'US dollars a day, UTC. A rotated key goes on in the budget of the one before.',
+    once: 'once each a day',
+  },
+} as const;
+
+function Fields({ budgeted, faults }: { budgeted: Budgeted; faults: BudgetFaults }) {
+  const { label, hint, once } = words[budgeted.kind];
+  return (
+    <>
+      <TextField
+        label={label}
+        name="budget"
+        inputMode="decimal"
+        placeholder="no budget"
+        hint={hint}
+        defaultValue={dollarsOf(budgeted.micro)}
+        autoComplete="off"
+        fault={faults.budget ?? null}
+      />
+      <label className="check">
+        <input type="checkbox" name="hard" defaultChecked={budgeted.hard} />
+        <span>
+          Stop calls when the budget is spent <span className="faint">otherwise you are only warned</span>
+        </span>
+      </label>
+      <TextField
+        label="Warn at, percent"
+        name="alerts"
+        hint={`Owners, admins and billing get a mail, webhooks an event, ${once}.`}
+        defaultValue={budgeted.alerts.join(', ')}
+        autoComplete="off"
+        fault={faults.alerts ?? null}
+      />
+    </>
+  );
+}
+
+export function EditBudgetDialog(props: { budgeted: Budgeted; onClose: () => void; onDone: () => void }) {
+  const { budgeted, onClose, onDone } = props;
+  const { update, busy, fault } = useUpdate(budgeted, onDone);
   const [faults, setFaults] = useState<BudgetFaults>({});
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? '');
-    const read = changesOf(row, {
+    const read = changesOf(budgeted, {
       ...{ budget: text('budget'), alerts: text('alerts') },
       hard: form.get('hard') !== null,
     });
     setFaults(read.faults);
     if (Object.keys(read.faults).length > 0) return;
     if (Object.keys(read.patch).length === 0) return onClose();
-    void update({ id: row.id, ...read.patch });
+    void update(read.patch);
   };
   return (
-    <Dialog title={`Budget of ${row.name}`} onClose={onClose}>
+    <Dialog title={`Budget of ${budgeted.name}`} onClose={onClose}>
       <form className="budget-form" onSubmit={submit} noValidate>
-        <TextField
-          label="Monthly budget"
-          name="budget"
-          inputMode="decimal"
-          placeholder="no budget"
-          hint="US dollars a month, UTC. All keys of the project together."
-          defaultValue={dollarsOf(row.budget.monthlyMicro)}
-          autoComplete="off"
-          fault={faults.budget ?? null}
-        />
-        <label className="check">
-          <input type="checkbox" name="hard" defaultChecked={row.budget.hard} />
-          <span>
-            Stop calls when the budget is spent <span className="faint">otherwise you are only warned</span>
-          </span>
-        </label>
-        <TextField
-          label="Warn at, percent"
-          name="alerts"
-          hint="Owners, admins and billing get a mail, webhooks an event, once each a month."
-          defaultValue={row.alerts.join(', ')}
-          autoComplete="off"
-          fault={faults.alerts ?? null}
-        />
+        <Fields budgeted={budgeted} faults={faults} />
         <FormFault fault={fault} />
         <div className="dialog-foot">
           <Button type="button" onClick={onClose}>

@@ -1,0 +1,34 @@
+// Limits of a key as they are typed and as they hold. Pure.
+
+/** The tighter of a key's limit and its plan's; null where neither has one. */
+export function holds(own: number | null | undefined, plan: number | null | undefined): number | null {
+  const bounds = [own, plan].filter((limit): limit is number => limit !== null && limit !== undefined);
+  return bounds.length === 0 ? null : Math.min(...bounds);
+}
+
+const names = ['rpm', 'tpm', 'concurrency'] as const;
+type Name = (typeof names)[number];
+export type RequestFaults = Partial<Record<Name, string>>;
+
+/** "1,200" as 1200; null when empty, undefined when it is no limit. */
+export function limitOf(text: string): number | null | undefined {
+  const plain = text.trim().replaceAll(',', '');
+  if (plain === '') return null;
+  return /^[1-9]\d{0,8}$/.test(plain) ? Number(plain) : undefined;
+}
+
+/** What is wrong with the form, and what it asks for. */
+export function requestOf(form: Readonly<Record<Name, string>>): {
+  faults: RequestFaults;
+  asked: Partial<Record<Name, number>>;
+} {
+  const read = names.map((name) => [name, limitOf(form[name])] as const);
+  const wrong = read.filter(([, value]) => value === undefined).map(([name]) => name);
+  const asked = Object.fromEntries(read.filter(([, value]) => typeof value === 'number'));
+  const none = wrong.length === 0 && Object.keys(asked).length === 0;
+  const faults: RequestFaults = {
+    ...Object.fromEntries(wrong.map((name) => [name, 'A whole number from 1 on.'])),
+    ...(none ? { rpm: 'Enter at least one of the three.' } : {}),
+  };
+  return { faults, asked };
+}

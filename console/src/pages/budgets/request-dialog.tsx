@@ -1,0 +1,100 @@
+// Asking for higher limits of a key: what the plan allows holds at once, the rest waits for a person.
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { RequestLimitsDocument } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { countText } from '../../ui/format/numbers.ts';
+import { FormFault } from '../../ui/states.tsx';
+import { holds, type RequestFaults, requestOf } from './limits.ts';
+import type { LimitedKey, Limits } from './limits-card.tsx';
+
+function useRequest(row: LimitedKey, onDone: (said: string) => void) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [faults, setFaults] = useState<RequestFaults>({});
+  const send = async (form: FormData) => {
+    if (busy) return;
+    const text = (name: string) => String(form.get(name) ?? '');
+    const read = requestOf({ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') });
+    setFaults(read.faults);
+    setFault(null);
+    if (Object.keys(read.faults).length > 0) return;
+    setBusy(true);
+    const input = { keyId: row.keyId, ...read.asked, reason: text('reason').trim() };
+    const { data, error } = await client.mutation(RequestLimitsDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) return setFault(faultOfQuery(error));
+    const answer = data?.requestLimits;
+    if (answer === undefined) return;
+    if (answer.__typename !== 'RequestLimitsPayload') return setFault(faultOfUserError(answer));
+    onDone(
+      answer.status === 'approved'
+        ? `${row.name} has the limits that you asked for.`
+        : `Your request for ${row.name} waits for a person; you get a mail when it is decided.`,
+    );
+  };
+  return { send, busy, fault, faults };
+}
+
+export function RequestDialog(props: {
+  row: LimitedKey;
+  plan: Limits['plan'];
+  onClose: () => void;
+  onDone: (said: string) => void;
+}) {
+  const { row, plan, onClose, onDone } = props;
+  const { send, busy, fault, faults } = useRequest(row, onDone);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void send(new FormData(event.currentTarget));
+  };
+  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => {
+    const now = holds(row.configured[name], plan[name]);
+    return (
+      <TextField
+        label={label}
+        name={name}
+        inputMode="numeric"
+        placeholder="as it is"
+        hint={now === null ? 'no limit now' : `now ${countText(now)}`}
+        autoComplete="off"
+        fault={faults[name] ?? null}
+      />
+    );
+  };
+  return (
+    <Dialog
+      title={`Higher limits of ${row.name}`}
+      note="What your plan has room for holds at once, three times a day. More waits for a person."
+      onClose={onClose}
+    >
+      <form className="budget-form" onSubmit={submit} noValidate>
+        <div className="limit-fields">
+          {limit('rpm', 'Calls a minute')}
+          {limit('tpm', 'Tokens a minute')}
+          {limit('concurrency', 'At once')}
+        </div>
+        <TextField
+          label="Reason"
+          name="reason"
+          maxLength={500}
+          hint="Helps whoever decides what goes beyond your plan."
+          autoComplete="off"
+        />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button type="button" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button kind="primary" type="submit" busy={busy}>
+            Ask for these limits
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,46 @@
+// What was asked for, and what became of it.
+import type { LimitTicketFragment } from '../../api/gen/graphql.ts';
+import { Card } from '../../ui/card.tsx';
+import { Status, type Tone } from '../../ui/status.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const marks: Partial<Record<LimitTicketFragment['status'], { tone: Tone; word: string }>> = {
+  OPEN: { tone: 'warn', word: 'waits' },
+  APPROVED: { tone: 'ok', word: 'granted' },
+  REJECTED: { tone: 'mute', word: 'refused' },
+};
+
+export function RequestsCard({ rows }: { rows: readonly LimitTicketFragment[] }) {
+  return (
+    <Card title="Requests for higher limits" flush>
+      <Table name="Requests for higher limits">
+        <thead>
+          <tr>
+            <th scope="col">Asked</th>
+            <th scope="col">For</th>
+            <th scope="col">State</th>
+            <th scope="col">Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const { tone, word } = marks[row.status] ?? { tone: 'mute', word: row.status.toLowerCase() };
+            return (
+              <tr key={row.id}>
+                <td className="soft">
+                  <Time at={row.createdAt} />
+                </td>
+                <td>{row.subject}</td>
+                <td>
+                  <Status tone={tone}>{word}</Status>
+                </td>
+                <td className="soft">{row.resolution === '' ? '–' : row.resolution}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
