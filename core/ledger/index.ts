@@ -70,8 +70,10 @@ export {
   orderCredit,
   orderDebit,
   orderLowMark,
+  orderPlanCharge,
   orderRestore,
   orderResumption,
+  planChargeOutcome,
   restoreOutcome,
 } from './tasks/order.ts';
 export { readTaskBacklog } from './tasks/store.ts';

@@ -166,6 +166,53 @@ export async function debit(db: Db, debit: Debit): Promise<Debited> {
   return { status: 'taken', seq, taken_micro_usd: taken, replay: status === 'replay' };
 }
 
+/** The fee of a plan for a period, and the credit that the plan includes. */
+export interface PlanCharge {
+  readonly book_id: number;
+  /** Of both entries; their `ref_type` is `plan`. */
+  readonly ref_id: string;
+  readonly fee_micro_usd: MicroUsd;
+  /** 0: none. */
+  readonly included_micro_usd: MicroUsd;
+  /** The end of the period, and of the included credit. */
+  readonly ends_at: Date;
+  /** Of the lot that it brings; chosen here when absent. */
+  readonly lot_id?: Id<'lot'>;
+}
+
+/** What became of the fee. `refused`: not enough credit; `over`: the period has ended. Nothing moved then. */
+type PlanCharged =
+  | {
+      readonly status: 'taken';
+      readonly fee_seq: number;
+      /** Null where the plan includes no credit. */
+      readonly credit_seq: number | null;
+      readonly replay: boolean;
+    }
+  | { readonly status: 'refused' | 'over' };
+
+/** Takes the fee of a plan and brings its included credit, both or neither, once per reference. */
+export async function chargePlan(db: Db, charge: PlanCharge): Promise<PlanCharged> {
+  const { rows } = await db.query<{ status: string; fee_seq: number; credit_seq: number | null }>({
+    name: 'ledger.charge_plan',
+    text: `select o_status as status, o_fee_seq as fee_seq, o_credit_seq as credit_seq
+             from ledger.charge_plan($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      charge.book_id,
+      charge.fee_micro_usd,
+      charge.included_micro_usd,
+      charge.lot_id ?? newId('lot'),
+      toIso(charge.ends_at),
+      charge.ref_id,
+      new Date(nowMs()),
+    ],
+  });
+  const { status, fee_seq, credit_seq } = rows[0]!;
+  if (status === 'insufficient') return { status: 'refused' };
+  if (status === 'over') return { status };
+  return { status: 'taken', fee_seq, credit_seq, replay: status === 'replay' };
+}
+
 /** Names the debit whose credit goes back. */
 export interface Restoration extends Reference {
   readonly book_id: number;

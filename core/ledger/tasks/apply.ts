@@ -2,7 +2,7 @@
 // order is then carried out again, which changes nothing (L10, and the version of a budget).
 import { isDatabaseFault } from '../../db/index.ts';
 import { type Context, type Db, type Log, now, type Shards } from '../../kernel/index.ts';
-import { credit, debit, openBook, restore, resumeBudget, setBudget, setLowMark } from '../store.ts';
+import { chargePlan, credit, debit, openBook, restore, resumeBudget, setBudget, setLowMark } from '../store.ts';
 import {
   deleteTask,
   dueBooks,
@@ -46,6 +46,13 @@ async function carryOut(ledger: Db, task: Task): Promise<TaskResult | null> {
       if (restored.status === 'nothing') return restored;
       const { status, seq, amount_micro_usd } = restored;
       return { status, seq, amount_micro_usd };
+    }
+    case 'charge_plan': {
+      const { ends_at, ...content } = task.content;
+      const charged = await chargePlan(ledger, { ...content, ends_at: new Date(ends_at) });
+      if (charged.status !== 'taken') return charged;
+      const { status, fee_seq, credit_seq } = charged;
+      return { status, fee_seq, credit_seq };
     }
     case 'set_budget':
       await setBudget(ledger, task.content, task.task_no);

@@ -3,7 +3,7 @@
 // and nothing that was committed is lost, wherever the ledger is.
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { readWindows } from '../read-store.ts';
-import type { Budget, Credit, Debit, LowMark, NewBook, Restoration } from '../store.ts';
+import type { Budget, Credit, Debit, LowMark, NewBook, PlanCharge, Restoration } from '../store.ts';
 import { applyAfterCommit, applyTasks } from './apply.ts';
 import {
   type AnsweredKind,
@@ -12,6 +12,7 @@ import {
   findTask,
   insertTask,
   type Order,
+  type PlanChargeOutcome,
   type RestoreOutcome,
 } from './store.ts';
 
@@ -131,6 +132,35 @@ export async function orderRestore(
   const what = { kind: 'restore', content: restoration } as const;
   const task_no = await order(context, { shard, book_id }, what, reference);
   return { reference, replay: task_no === null };
+}
+
+/**
+ * Orders the fee of a plan and its included credit, which move together or not at all. `attempt` tells apart the orders of
+ * one charge: the ledger carries out one of them.
+ */
+export async function orderPlanCharge(
+  context: Context,
+  shard: string,
+  { attempt, ...wanted }: Omit<PlanCharge, 'lot_id'> & { readonly attempt: number },
+): Promise<void> {
+  checkAmount(wanted.fee_micro_usd);
+  const { book_id } = wanted;
+  const content = { ...wanted, lot_id: context.newId('lot'), ends_at: wanted.ends_at.toISOString() };
+  const reference = planReference(wanted.ref_id, attempt);
+  await order(context, { shard, book_id }, { kind: 'charge_plan', content }, reference);
+}
+
+function planReference(ref_id: string, attempt: number): string {
+  return `plan_fee plan ${ref_id} ${attempt}`;
+}
+
+/** What became of an attempt at the fee of a plan; null as long as the ledger has not answered. */
+export async function planChargeOutcome(
+  context: Context,
+  { book_id, ref_id, attempt }: { book_id: number; ref_id: string; attempt: number },
+): Promise<PlanChargeOutcome | null> {
+  const reference = planReference(ref_id, attempt);
+  return (await findTask(context.db, { book_id, reference, kind: 'charge_plan' }))?.result ?? null;
 }
 
 /** An order of a book, by the reference that ordering it returned. */

@@ -1,6 +1,15 @@
 // SQL of the ledger's tasks. They are rows of the installation's database: written with what they follow from.
 import type { Db, Id, MicroUsd } from '../../kernel/index.ts';
-import type { Budget, Credit, Debit, LowMark, NewBook, Restoration, Resumption } from '../store.ts';
+import type {
+  Budget,
+  Credit,
+  Debit,
+  LowMark,
+  NewBook,
+  PlanCharge,
+  Restoration,
+  Resumption,
+} from '../store.ts';
 
 interface CreditContent extends Omit<Credit, 'lot_id' | 'expires_at'> {
   readonly lot_id: Id<'lot'>;
@@ -11,12 +20,18 @@ interface DebitContent extends Omit<Debit, 'created_before'> {
   readonly created_before: string | null;
 }
 
+interface PlanChargeContent extends Omit<PlanCharge, 'lot_id' | 'ends_at'> {
+  readonly lot_id: Id<'lot'>;
+  readonly ends_at: string;
+}
+
 /** What is to be done, as it is kept. */
 export type Order =
   | { readonly kind: 'open_book'; readonly content: NewBook }
   | { readonly kind: 'credit'; readonly content: CreditContent }
   | { readonly kind: 'debit'; readonly content: DebitContent }
   | { readonly kind: 'restore'; readonly content: Restoration }
+  | { readonly kind: 'charge_plan'; readonly content: PlanChargeContent }
   | { readonly kind: 'set_budget'; readonly content: Budget }
   | { readonly kind: 'resume_budget'; readonly content: Resumption }
   | { readonly kind: 'set_low_mark'; readonly content: LowMark };
@@ -45,11 +60,17 @@ export type RestoreOutcome =
   | { readonly status: 'restored'; readonly seq: number; readonly amount_micro_usd: MicroUsd }
   | { readonly status: 'nothing' };
 
+/** What the ledger answered to the fee of a plan. `refused`: not enough credit; `over`: its period has ended. */
+export type PlanChargeOutcome =
+  | { readonly status: 'taken'; readonly fee_seq: number; readonly credit_seq: number | null }
+  | { readonly status: 'refused' | 'over' };
+
 /** Orders that leave an answer, by kind. */
 interface Answered {
   readonly credit: { readonly content: CreditContent; readonly result: CreditResult };
   readonly debit: { readonly content: DebitContent; readonly result: DebitOutcome };
   readonly restore: { readonly content: Restoration; readonly result: RestoreOutcome };
+  readonly charge_plan: { readonly content: PlanChargeContent; readonly result: PlanChargeOutcome };
 }
 export type AnsweredKind = keyof Answered;
 export type TaskResult = Answered[AnsweredKind]['result'];
