@@ -17,6 +17,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   // A bank transfer can arrive days after the workflow ended; its receipt must still be sent.
   topUp: { task_queue: 'money', summary: 'Top-up from checkout to receipt', revived_by: ['booked'] },
   // A rail may say after weeks what became of it.
+  planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },
 };
 

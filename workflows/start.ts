@@ -21,6 +21,7 @@ import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
+import { planPeriodActivities } from './plan-period/activities.ts';
 import { refundActivities } from './refund/activities.ts';
 import { tellFailures } from './refusals.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -121,7 +122,11 @@ async function openWorkflows(
     worker: {
       ...versionOf(config),
       workflowBundle: await bundleWorkflows(sdkLogger(log)),
-      activities: { ...topUpActivities(contexts(parts)), ...refundActivities(contexts(parts)) },
+      activities: {
+        ...topUpActivities(contexts(parts)),
+        ...refundActivities(contexts(parts)),
+        ...planPeriodActivities(contexts(parts)),
+      },
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },
   });

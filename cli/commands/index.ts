@@ -23,6 +23,11 @@ export const commands: readonly Listed[] = [
     'change plan, status, taxation or marks of an organization',
     () => import('./org-set.ts'),
   ),
+  listed(
+    'org plan',
+    'show the plan of an organization and what it was charged',
+    () => import('./org-plan.ts'),
+  ),
   listed('project create', 'create a project', () => import('./project-create.ts')),
   listed('key create', 'create an API key and show its secret', () => import('./key-create.ts')),
   listed(

@@ -34,7 +34,7 @@ async function openOrgs(context: Context): Promise<OrgView[]> {
     }
   } else role_of.set(orgCaller(context).org_id, null);
   const found = await findOrgRecords(db, [...role_of.keys()]);
-  return found.map((org) => viewOrg(org, role_of.get(org.id) ?? null));
+  return found.map((org) => viewOrg(org, role_of.get(org.id) ?? null, context.now()));
 }
 
 export const listOrgsOperation = operation({

@@ -30,6 +30,7 @@ import {
   sendDue,
 } from '../mail/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
+import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptRailRefunds } from '../refunds/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
@@ -236,6 +237,7 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
+    { name: 'open_plan_periods', every_ms: 60 * SECOND, run: () => openPeriods(jobContext(parts)) },
     { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },

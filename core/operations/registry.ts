@@ -11,6 +11,7 @@ import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
 import { orgOperations } from '../orgs/index.ts';
+import { planOperations } from '../plans/index.ts';
 import { policyOperations } from '../policies/index.ts';
 import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = checked([
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,
+  ...planOperations,
   ...budgetOperations,
   ...privacyOperations,
   ...identityOperations,

@@ -11,7 +11,23 @@ export { limitsOf } from './limits.ts';
 export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
-export { type PlanId, planIds, planLimits, planSheet } from './plans.ts';
+export { PlanOfferView, planExample } from './plan-schema.ts';
+export {
+  listOnPlans,
+  type PlanTerms,
+  readPlanTerms,
+  schedulePlan,
+  unschedulePlan,
+} from './plan-store.ts';
+export {
+  monthOf,
+  type PlanId,
+  type PlanOffer,
+  planIds,
+  planLimits,
+  planOffer,
+  planSheet,
+} from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export {
   archiveProject,
@@ -33,7 +49,7 @@ export {
   setLimitOverrides,
   setOrgStatus,
 } from './store.ts';
-export { changeLowBalance, changeTerms } from './terms.ts';
+export { changeLowBalance, changePlan, changeTerms } from './terms.ts';
 export type {
   GrantFacts,
   LimitOverrides,

@@ -12,6 +12,7 @@ import {
   sendVersion,
   Time,
 } from '../kernel/index.ts';
+import { monthOf } from './plans.ts';
 import { findOrgRecords, type OrgRecord } from './store.ts';
 
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
@@ -28,6 +29,7 @@ export const OrgView = named(
     kind: oneOf(['team', 'personal', 'reseller', 'child'], 'OrganizationKind'),
     status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
     plan_id: Type.String(),
+    plan_period_end: Time,
     billing_country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
     billing_currency: Type.String({ description: 'ISO 4217' }),
     legal_name: Text,
@@ -65,6 +67,7 @@ export const orgExample = {
   kind: 'team',
   status: 'active',
   plan_id: 'payg',
+  plan_period_end: '2026-12-01T00:00:00.000Z',
   billing_country: 'IN',
   billing_currency: 'INR',
   legal_name: null,
@@ -82,12 +85,13 @@ export const orgExample = {
   created_at: '2026-11-21T10:00:00.000Z',
 } satisfies OrgView;
 
-/** `org` on the wire; `role` is the caller's in it, null for a key. */
-export function viewOrg(org: OrgRecord, role: Role | null): OrgView {
+/** `org` on the wire at `at`; `role` is the caller's in it, null for a key. */
+export function viewOrg(org: OrgRecord, role: Role | null, at: Date): OrgView {
   const { settings, data_policy, created_at, closed_at, updated_at: _, ...plain } = org;
   const security = settings.security ?? {};
   return {
     ...plain,
+    plan_period_end: monthOf(at).ends_at.toISOString(),
     paused: org.status === 'suspended' ? { reason: 'suspended' } : null,
     role,
     settings: {
@@ -120,7 +124,7 @@ export const getOrgOperation = operation({
     const [org] = id === caller.org_id ? await findOrgRecords(context.db, [id]) : [];
     if (org === undefined) throw notFound();
     sendVersion(context, org.updated_at);
-    return viewOrg(org, caller.kind === 'session' ? caller.role : null);
+    return viewOrg(org, caller.kind === 'session' ? caller.role : null, context.now());
   },
 });
 

@@ -26,7 +26,7 @@ export function planLimits(plan_id: string): PlanLimits {
 }
 
 /** What a plan costs and has, as the pricing sheet shows it; null is by agreement. */
-interface PlanOffer {
+export interface PlanOffer {
   readonly id: PlanId;
   readonly name: string;
   readonly monthly_minor: number | null;
@@ -82,6 +82,13 @@ const offers: readonly PlanOffer[] = [
   },
 ];
 
+/** What plan `plan_id` costs and has. @throws Error (a defect) on a plan that does not exist. */
+export function planOffer(plan_id: string): PlanOffer {
+  const offer = offers.find(({ id }) => id === plan_id);
+  if (offer === undefined) throw new Error(`unknown plan ${plan_id}`);
+  return offer;
+}
+
 /** All plans with their limits, in the order in which they are shown. */
 export function planSheet() {
   return offers.map((offer, at) => ({
@@ -90,4 +97,29 @@ export function planSheet() {
     limits: planLimits(offer.id),
     sort: at + 1,
   }));
+}
+
+const DAY_MS = 86_400_000;
+
+/** A UTC month, which is the period of every plan, as seen from a moment in it. */
+interface Month {
+  /** Its first day, `2026-11-01`. */
+  readonly period: string;
+  readonly starts_at: Date;
+  readonly ends_at: Date;
+  readonly days: number;
+  /** Today counts. */
+  readonly days_left: number;
+}
+
+/** The month that `at` lies in. */
+export function monthOf(at: Date): Month {
+  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
+  const starts_at = new Date(Date.UTC(year, month, 1));
+  const ends_at = new Date(Date.UTC(year, month + 1, 1));
+  const days = (ends_at.getTime() - starts_at.getTime()) / DAY_MS;
+  return {
+    ...{ period: starts_at.toISOString().slice(0, 10), starts_at, ends_at, days },
+    days_left: days - at.getUTCDate() + 1,
+  };
 }

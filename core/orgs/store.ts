@@ -109,20 +109,22 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   return rows[0] ?? null;
 }
 
-/** Sets what staff decide about an organization; what is left out stays. */
-export async function setTerms(
+/** Sets the kind of an organization. */
+export async function setKind(
   db: Db,
-  args: { org_id: Id<'org'>; kind?: Org['kind']; plan_id?: string; at: Date },
+  args: { org_id: Id<'org'>; kind: Org['kind']; at: Date },
 ): Promise<void> {
   await db.query({
-    name: 'orgs.set_terms',
-    text: `
-      update org set kind = coalesce($2, kind), plan_id = coalesce($3, plan_id), updated_at = $4 where id = $1`,
-    values: [args.org_id, args.kind ?? null, args.plan_id ?? null, args.at],
+    name: 'orgs.set_kind',
+    text: 'update org set kind = $2, updated_at = $3 where id = $1',
+    values: [args.org_id, args.kind, args.at],
   });
 }
 
-/** Sets an organization's status; null when there is none. Keys follow within a second (trigger). */
+/**
+ * Sets an organization's status; null when there is none. Keys follow within a second (trigger). One that becomes active
+ * has its plan from then on: the month in which it could not be used costs nothing.
+ */
 export async function setOrgStatus(
   db: Db,
   args: { org_id: Id<'org'>; status: Org['status']; at: Date },
@@ -130,7 +132,9 @@ export async function setOrgStatus(
   const { rowCount } = await db.query({
     name: 'orgs.set_status',
     text: `
-      update org set status = $2, updated_at = $3, closed_at = case when $2 = 'closed' then $3::timestamptz end
+      update org
+         set status = $2, updated_at = $3, closed_at = case when $2 = 'closed' then $3::timestamptz end,
+             plan_since = case when $2 = 'active' and status <> 'active' then $3::timestamptz else plan_since end
        where id = $1`,
     values: [args.org_id, args.status, args.at],
   });

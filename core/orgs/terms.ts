@@ -1,8 +1,9 @@
 // What staff decide about an organization: kind, plan, status.
 import { type Context, microUsd } from '../kernel/index.ts';
 import { orderLowMark, writeEvent } from '../ledger/index.ts';
+import { setPlan, unschedulePlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
-import { lockOrg, setLowBalance, setOrgStatus, setTerms } from './store.ts';
+import { lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 interface Terms {
@@ -12,8 +13,23 @@ interface Terms {
 }
 
 /**
+ * Puts an organization on another plan now and writes the event; whatever plan was to follow does not. No fee is taken:
+ * that is for the caller to decide (core/plans). Call inside a transaction that holds the organization's lock.
+ */
+export async function changePlan(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  org: Pick<Org, 'id' | 'plan_id'>,
+  { plan_id, since = now() }: { plan_id: PlanId; since?: Date },
+): Promise<void> {
+  const at = now();
+  await setPlan(db, { org_id: org.id, plan_id, since, at });
+  const payload = { plan_id, previous_plan_id: org.plan_id };
+  await writeEvent(db, { org_id: org.id, topic: 'plan.changed', payload, at });
+}
+
+/**
  * Changes what is given, in a transaction of `context`, and writes the events of a plan that changed and of a closing.
- * False when there is no such organization.
+ * False when there is no such organization. A plan that staff set costs nothing until the next month begins.
  */
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {
@@ -21,12 +37,10 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     const org = await lockOrg(db, org_id);
     if (org === null) return false;
     const at = context.now();
-    const { status, ...kept } = terms;
-    if (Object.keys(kept).length > 0) await setTerms(db, { org_id, ...kept, at });
-    if (kept.plan_id !== undefined && kept.plan_id !== org.plan_id) {
-      const payload = { plan_id: kept.plan_id, previous_plan_id: org.plan_id };
-      await writeEvent(db, { org_id, topic: 'plan.changed', payload, at });
-    }
+    const { status, kind, plan_id } = terms;
+    if (kind !== undefined) await setKind(db, { org_id, kind, at });
+    if (plan_id === org.plan_id) await unschedulePlan(db, { org_id, at });
+    else if (plan_id !== undefined) await changePlan(context, org, { plan_id });
     if (status === undefined) return true;
     await setOrgStatus(db, { org_id, status, at });
     if (status === 'closed' && org.status !== 'closed') {

@@ -127,7 +127,7 @@ export const updateOrgOperation = operation({
       }
       const [org] = await findOrgRecords(context.db, [id]);
       if (org === undefined) throw notFound();
-      return viewOrg(org, caller.kind === 'session' ? caller.role : null);
+      return viewOrg(org, caller.kind === 'session' ? caller.role : null, context.now());
     });
   },
 });

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { readSetting } from '../db/index.ts';
 import { readGstRate, readSupplier, stateName } from '../invoices/index.ts';
 import { type Context, named, nullable, oneOf, operation, Time } from '../kernel/index.ts';
-import { planIds, planSheet } from '../orgs/index.ts';
+import { PlanOfferView, planExample, planSheet } from '../orgs/index.ts';
 import { currencies } from './currency.ts';
 import { type Rates, rateText } from './fx/rates.ts';
 import { readRates } from './fx/source.ts';
@@ -75,7 +75,6 @@ export const fxDisplayOperation = operation({
   },
 });
 
-const Bound = nullable(Type.Integer());
 const PricingView = named(
   'PricingSheet',
   Type.Object({
@@ -96,27 +95,7 @@ const PricingView = named(
     ),
     gst: Type.Object({ rate_bps: Type.Integer(), supplier_state: Type.String(), rule: Type.String() }),
     fx: Type.Object({ day: Day, usd_inr: Type.String(), spread_bps: Type.Integer() }),
-    plans: Type.Array(
-      Type.Object({
-        id: oneOf(planIds),
-        name: Type.String(),
-        monthly_minor: Bound,
-        currency: Type.String(),
-        included_micro: Bound,
-        limits: Type.Object({
-          rpm: nullable(Type.Integer({ description: 'calls a minute' })),
-          tpm: nullable(Type.Integer({ description: 'tokens a minute' })),
-          concurrency: Bound,
-          keys: Bound,
-          projects: Bound,
-        }),
-        features: Type.Record(Type.String(), Type.Boolean()),
-        description: Type.String(),
-        public: Type.Boolean(),
-        sort: Type.Integer(),
-      }),
-      { description: 'null is by agreement' },
-    ),
+    plans: Type.Array(PlanOfferView, { description: 'null is by agreement' }),
     minimums_minor: Type.Record(Type.String(), Type.Integer()),
     markup: Type.Object({
       frontier_bps: Type.Integer(),
@@ -153,20 +132,7 @@ export const pricingOperation = operation({
     rails: [{ rail: 'rail-b', items: [{ method: 'card', bps: 290, fixed_minor: 30, note: '' }] }],
     gst: { rate_bps: 1_800, supplier_state: 'Karnataka', rule: GST_RULE },
     fx: { day: '2026-11-20', usd_inr: '88.70000000', spread_bps: 150 },
-    plans: [
-      {
-        id: 'team',
-        name: 'Team',
-        monthly_minor: 4_900,
-        currency: 'USD',
-        included_micro: 45_000_000,
-        limits: { rpm: 1_500, tpm: 5_000_000, concurrency: 100, keys: 100, projects: 25 },
-        features: { hedging: false, sso: true, scim: true, audit_export: true },
-        description: 'For a team in production.',
-        public: true,
-        sort: 2,
-      },
-    ],
+    plans: [planExample],
     minimums_minor: { INR: 50_000, USD: 500 },
     markup: MARKUP,
     supplier: { legal_name: 'Demo Supplier Private Limited', state: 'Karnataka', gstin: true },

@@ -112,7 +112,7 @@ export async function readWaiting(db: Db): Promise<{ waiting: number; oldest_at:
 }
 
 /** How many days rows of a kind are kept after they were sent; a kind whose workflows may run longer is not listed. */
-const KEPT_DAYS: Readonly<Record<string, number>> = { topUp: 90 };
+const KEPT_DAYS: Readonly<Record<string, number>> = { topUp: 90, planPeriod: 90 };
 
 /**
  * Forgets starts and signals of workflows that have ended long before `at`; returns how many rows. Rows that

@@ -34,6 +34,7 @@ export const concepts = [
   'credits',
   'gifts',
   'redeem',
+  'plans',
   'accounting',
   'evals',
   'privacy',

@@ -2,7 +2,16 @@
 // order is then carried out again, which changes nothing (L10, and the version of a budget).
 import { isDatabaseFault } from '../../db/index.ts';
 import { type Context, type Db, type Log, now, type Shards } from '../../kernel/index.ts';
-import { chargePlan, credit, debit, openBook, restore, resumeBudget, setBudget, setLowMark } from '../store.ts';
+import {
+  chargePlan,
+  credit,
+  debit,
+  openBook,
+  restore,
+  resumeBudget,
+  setBudget,
+  setLowMark,
+} from '../store.ts';
 import {
   deleteTask,
   dueBooks,

@@ -5,7 +5,14 @@ import { createPool } from '../../db/index.ts';
 import { microUsd, shiftClock } from '../../kernel/index.ts';
 import { credit, readBalance, readEntries, readLots, verifyLedger } from '../index.ts';
 import { chargePlan } from '../store.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf } from '../testing/testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  settleOf,
+  subjectOf,
+} from '../testing/testing.ts';
 
 const url = await createTestLedger();
 const db = createPool(url, { role: 'svc_runtime' });
@@ -25,18 +32,29 @@ afterAll(async () => {
 const HOUR_MS = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
 
-function charge(book_id: number, fee: number, more: { ref_id?: string; included?: number; ends_at?: Date } = {}) {
+function charge(
+  book_id: number,
+  fee: number,
+  more: { ref_id?: string; included?: number; ends_at?: Date } = {},
+) {
   const { ref_id = 'period', included = 40, ends_at = inHours(24) } = more;
   const included_micro_usd = microUsd(included);
   return chargePlan(db, { book_id, ref_id, fee_micro_usd: microUsd(fee), included_micro_usd, ends_at });
 }
 
 const movements = async (book_id: number) =>
-  (await readEntries(db, { book_id })).map(({ kind, amount_micro_usd }) => [kind, amount_micro_usd]).reverse();
+  (await readEntries(db, { book_id }))
+    .map(({ kind, amount_micro_usd }) => [kind, amount_micro_usd])
+    .reverse();
 
 function give(book_id: number, amount: number, granted: boolean, expires_at: Date | null) {
   const what = { book_id, granted, expires_at, amount_micro_usd: microUsd(amount) } as const;
-  return credit(owner, { ...what, kind: granted ? 'grant' : 'topup', ref_type: 'staff', ref_id: `${amount}` });
+  return credit(owner, {
+    ...what,
+    kind: granted ? 'grant' : 'topup',
+    ref_type: 'staff',
+    ref_id: `${amount}`,
+  });
 }
 
 test('the fee leaves, the included credit comes, granted and until the end of the period', async () => {

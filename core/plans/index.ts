@@ -1,0 +1,6 @@
+export { advancePeriod, type PeriodProgress } from './grace.ts';
+export { getPlanOperation, planOperations, setPlanOperation } from './operations.ts';
+export { openPeriod, openPeriods } from './period.ts';
+export { listCharges } from './store.ts';
+export { type Charge, refOf } from './types.ts';
+export { changeKinds, OrgPlanView, viewPlan } from './view.ts';

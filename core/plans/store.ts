@@ -1,0 +1,132 @@
+// SQL of charges. Whoever writes one holds the lock of its organization.
+import type { Db, Id } from '../kernel/index.ts';
+import type { Charge, ChargeKey, ChargeStatus } from './types.ts';
+
+const COLUMNS = `
+  org_id, period::text as period, no, plan_id, fee_micro, included_micro, status, tries, mails, grace_until, created_at,
+  settled_at`;
+
+/** Writes a charge that the ledger is asked for; false when there is one of that name, or another one is open. */
+export async function insertCharge(
+  db: Db,
+  charge: Pick<Charge, 'org_id' | 'period' | 'no' | 'plan_id' | 'fee_micro' | 'included_micro'> & {
+    at: Date;
+  },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'plans.insert_charge',
+    text: `
+      insert into plan_charge (org_id, period, no, plan_id, fee_micro, included_micro, status, tries, created_at)
+      values ($1, $2, $3, $4, $5, $6, 'pending', 1, $7)
+      on conflict do nothing`,
+    values: [
+      ...[charge.org_id, charge.period, charge.no, charge.plan_id, charge.fee_micro, charge.included_micro],
+      charge.at,
+    ],
+  });
+  return rowCount === 1;
+}
+
+/** A charge; null when there is none of that name. */
+export async function findCharge(db: Db, { org_id, period, no }: ChargeKey): Promise<Charge | null> {
+  const { rows } = await db.query<Charge>({
+    name: 'plans.find_charge',
+    text: `select ${COLUMNS} from plan_charge where org_id = $1 and period = $2 and no = $3`,
+    values: [org_id, period, no],
+  });
+  return rows[0] ?? null;
+}
+
+/** The charge of an organization that has not come to its end; null when there is none. */
+export async function findOpenCharge(db: Db, org_id: Id<'org'>): Promise<Charge | null> {
+  const { rows } = await db.query<Charge>({
+    name: 'plans.find_open_charge',
+    text: `select ${COLUMNS} from plan_charge where org_id = $1 and settled_at is null`,
+    values: [org_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** What an organization was charged, newest first. */
+export async function listCharges(db: Db, args: { org_id: Id<'org'>; limit: number }): Promise<Charge[]> {
+  const { rows } = await db.query<Charge>({
+    name: 'plans.list_charges',
+    text: `select ${COLUMNS} from plan_charge where org_id = $1 order by period desc, no desc limit $2`,
+    values: [args.org_id, args.limit],
+  });
+  return rows;
+}
+
+/** Those of `org_ids` whose month was charged, or for which another charge is open. */
+export async function listCharged(
+  db: Db,
+  args: { period: string; org_ids: readonly string[] },
+): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ org_id: Id<'org'> }>({
+    name: 'plans.list_charged',
+    text: `
+      select org_id from plan_charge
+       where org_id = any($1) and ((period = $2 and no = 0) or settled_at is null)`,
+    values: [args.org_ids, args.period],
+  });
+  return rows.map(({ org_id }) => org_id);
+}
+
+/** How many upgrades an organization has tried in a month. */
+export async function countUpgrades(db: Db, args: { org_id: Id<'org'>; period: string }): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'plans.count_upgrades',
+    text: `select count(*)::int as n from plan_charge where org_id = $1 and period = $2 and no > 0`,
+    values: [args.org_id, args.period],
+  });
+  return rows[0]?.n ?? 0;
+}
+
+/** Charges for which the ledger was asked, the longest waiting first. */
+export async function listPending(db: Db, limit: number): Promise<Charge[]> {
+  const { rows } = await db.query<Charge>({
+    name: 'plans.list_pending',
+    text: `select ${COLUMNS} from plan_charge where status = 'pending' order by created_at limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+/** Brings a charge to its end. */
+export async function closeCharge(
+  db: Db,
+  { org_id, period, no }: ChargeKey,
+  end: { status: Extract<ChargeStatus, 'paid' | 'refused' | 'lapsed'>; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'plans.close_charge',
+    text: `
+      update plan_charge set status = $4, settled_at = $5 where org_id = $1 and period = $2 and no = $3`,
+    values: [org_id, period, no, end.status, end.at],
+  });
+}
+
+/** Notes that the ledger is asked once more. */
+export async function askAgain(db: Db, { org_id, period, no }: ChargeKey): Promise<void> {
+  await db.query({
+    name: 'plans.ask_again',
+    text: `
+      update plan_charge set status = 'pending', tries = tries + 1 where org_id = $1 and period = $2 and no = $3`,
+    values: [org_id, period, no],
+  });
+}
+
+/** Notes that there was not enough credit, and how many mails have said so. */
+export async function keepInGrace(
+  db: Db,
+  { org_id, period, no }: ChargeKey,
+  { grace_until, mails }: { grace_until: Date; mails: number },
+): Promise<void> {
+  await db.query({
+    name: 'plans.keep_in_grace',
+    text: `
+      update plan_charge set status = 'grace', grace_until = $4, mails = $5
+       where org_id = $1 and period = $2 and no = $3`,
+    values: [org_id, period, no, grace_until, mails],
+  });
+}
