@@ -685,8 +685,8 @@ create table public.ledger_task (
   created_at timestamp with time zone not null,
   constraint ledger_task_pkey PRIMARY KEY (task_no),
   constraint applied_iff_answered CHECK (((applied_at IS NULL) = (result IS NULL))),
-  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'set_budget'::text, 'resume_budget'::text, 'set_low_mark'::text]))),
-  constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text]))))
+  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text, 'set_budget'::text, 'resume_budget'::text, 'set_low_mark'::text]))),
+  constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text]))))
 );
 CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (book_id, reference) WHERE (reference IS NOT NULL);
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
@@ -795,18 +795,23 @@ create table public.org (
   logging_off_at timestamp with time zone,
   low_balance_micro bigint not null default 5000000,
   limit_overrides jsonb not null default '{}'::jsonb,
+  plan_since timestamp with time zone,
+  next_plan_id text,
+  next_plan_at timestamp with time zone,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
   constraint org_slug_once UNIQUE (slug),
   constraint limit_overrides_are_members CHECK ((jsonb_typeof(limit_overrides) = 'object'::text)),
   constraint low_balance_is_not_negative CHECK ((low_balance_micro >= 0)),
+  constraint next_plan_has_a_time CHECK (((next_plan_id IS NULL) = (next_plan_at IS NULL))),
   constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
   constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
   constraint org_id_check CHECK ((id ~ '^org_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint org_kind_check CHECK ((kind = ANY (ARRAY['team'::text, 'personal'::text, 'reseller'::text, 'child'::text]))),
   constraint org_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint org_next_plan_id_check CHECK ((next_plan_id = ANY (ARRAY['payg'::text, 'team'::text, 'scale'::text, 'enterprise'::text]))),
   constraint org_pepper_check CHECK ((octet_length(pepper) = 32)),
   constraint org_plan_id_check CHECK ((plan_id = ANY (ARRAY['payg'::text, 'team'::text, 'scale'::text, 'enterprise'::text]))),
   constraint org_shard_check CHECK ((shard ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
@@ -815,6 +820,7 @@ create table public.org (
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
   constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
 );
+CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
 CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.org to svc_runtime;
 
@@ -868,6 +874,34 @@ create table public.person (
   constraint person_totp_confirmed CHECK (((totp_secret IS NULL) = (totp_confirmed_at IS NULL)))
 );
 grant delete, insert, select, update on public.person to svc_runtime;
+
+create table public.plan_charge (
+  org_id text not null,
+  period date not null,
+  no integer not null,
+  plan_id text not null,
+  fee_micro bigint not null,
+  included_micro bigint not null,
+  status text not null,
+  tries integer not null,
+  mails integer not null default 0,
+  grace_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint plan_charge_once PRIMARY KEY (org_id, period, no),
+  constraint plan_charge_grace_has_an_end CHECK (((status <> 'grace'::text) OR (grace_until IS NOT NULL))),
+  constraint plan_charge_included_micro_check CHECK ((included_micro >= 0)),
+  constraint plan_charge_no_check CHECK ((no >= 0)),
+  constraint plan_charge_period_is_a_month CHECK ((EXTRACT(day FROM period) = (1)::numeric)),
+  constraint plan_charge_settled_iff_over CHECK (((settled_at IS NOT NULL) = (status = ANY (ARRAY['paid'::text, 'refused'::text, 'lapsed'::text])))),
+  constraint plan_charge_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'grace'::text, 'paid'::text, 'refused'::text, 'lapsed'::text]))),
+  constraint plan_charge_tries_check CHECK ((tries > 0)),
+  constraint plan_fee_positive CHECK ((fee_micro > 0)),
+  constraint plan_charge_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE UNIQUE INDEX plan_charge_one_at_a_time ON public.plan_charge USING btree (org_id) WHERE (settled_at IS NULL);
+CREATE INDEX plan_charge_pending ON public.plan_charge USING btree (created_at) WHERE (status = 'pending'::text);
+grant insert, select, update on public.plan_charge to svc_runtime;
 
 create table public.policy (
   org_id text not null,
@@ -1705,6 +1739,45 @@ begin
 end $function$
 ;
 revoke execute on function ledger.burn_lots from public;
+
+CREATE OR REPLACE FUNCTION ledger.charge_plan(p_book bigint, p_fee bigint, p_included bigint, p_lot_id text, p_ends timestamp with time zone, p_ref_id text, p_now timestamp with time zone, OUT o_status text, OUT o_fee_seq bigint, OUT o_credit_seq bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Takes the fee in burn order and brings the included credit, which ends with the period, once per reference. Status:
+-- ok, replay, insufficient (nothing moved), over (the period has ended, nothing moved). Credit that has ended, that of
+-- the month before above all, is expired first: a fee is not paid with it, whenever the hourly job came by.
+declare
+  v_lot bigint;
+begin
+  perform from ledger.book where book_id = p_book for no key update;
+  if not found then raise exception 'unknown book' using errcode = '22L01'; end if;
+  select e.seq into o_fee_seq from ledger.entry e
+  where e.book_id = p_book and e.kind = 14 and e.ref_type = 'plan' and e.ref_id = p_ref_id;
+  if found then
+    o_status := 'replay';
+    select e.seq into o_credit_seq from ledger.entry e
+    where e.book_id = p_book and e.kind = 15 and e.ref_type = 'plan' and e.ref_id = p_ref_id;
+    return;
+  end if;
+  if p_ends <= p_now then o_status := 'over'; return; end if;
+  for v_lot in
+    select l.lot_no from ledger.lot l where l.book_id = p_book and l.is_open and l.expires_at <= p_now
+    order by l.seq, l.origin_seq
+  loop
+    perform ledger.expire_lot(v_lot, p_now);
+  end loop;
+  select d.o_status, d.o_seq into o_status, o_fee_seq
+  from ledger.debit(p_book, p_fee, 14::smallint, 'plan', p_ref_id, null, false, null, 'refuse', p_now) d;
+  if o_status <> 'ok' or p_included = 0 then return; end if;
+  select c.o_seq into o_credit_seq
+  from ledger.credit(p_book, p_lot_id, p_included, true, p_ends, 15::smallint, 'plan', p_ref_id, p_now) c;
+end $function$
+;
+revoke execute on function ledger.charge_plan from public;
+grant execute on function ledger.charge_plan to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.credit(p_book bigint, p_lot_id text, p_amount bigint, p_grant boolean, p_expires timestamp with time zone, p_kind smallint, p_ref_type text, p_ref_id text, p_now timestamp with time zone, OUT o_seq bigint, OUT o_lot_id text, OUT o_replay boolean)
  RETURNS record

@@ -237,7 +237,7 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
-    { name: 'open_plan_periods', every_ms: 60 * SECOND, run: () => openPeriods(jobContext(parts)) },
+    { name: 'open_plan_periods', every_ms: 10 * SECOND, run: () => openPeriods(jobContext(parts)) },
     { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },

@@ -3,4 +3,4 @@ export { getPlanOperation, planOperations, setPlanOperation } from './operations
 export { openPeriod, openPeriods } from './period.ts';
 export { listCharges } from './store.ts';
 export { type Charge, refOf } from './types.ts';
-export { changeKinds, OrgPlanView, viewPlan } from './view.ts';
+export { changeKinds, OrgPlanView, PlanChangeView, viewPlan } from './view.ts';

@@ -20,7 +20,7 @@ import type { Charge } from './types.ts';
 /** `keep` is the present plan: it takes back that another one follows, or tries a fee again that is not paid. */
 export const changeKinds = ['upgrade', 'downgrade', 'keep'] as const;
 
-const PlanChangeView = named(
+export const PlanChangeView = named(
   'PlanChange',
   Type.Object({
     plan: PlanOfferView,

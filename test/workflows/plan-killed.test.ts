@@ -100,9 +100,8 @@ test('killed while the ledger takes the fee: it is taken once, by the next one',
   await expectOnce(org);
 });
 
-test('killed with the fee booked and nothing drawn from it: the row follows the ledger', async () => {
+test('killed before the charge was written down: nothing is left of it, and the next one begins anew', async () => {
   const org = await member(60_000_000);
-  // Whoever has asked the ledger waits for the row before it draws what follows.
   await holder.query('begin');
   await holder.query('lock table ledger_task in share mode');
   await enrol(org);
@@ -110,6 +109,28 @@ test('killed with the fee booked and nothing drawn from it: the row follows the 
   await killWorker();
   await holder.query('rollback');
   expect(await statusOf(org)).toBeUndefined();
+  worker = await start();
+  await expectOnce(org);
+});
+
+test('killed with the fee booked and its answer not kept: the ledger is asked again and says the same', async () => {
+  const org = await member(60_000_000);
+  await admin.query(`
+    create function stop_here() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(42); return new; end $$`);
+  await admin.query(
+    'create trigger stop_here before update on ledger_task for each row execute function stop_here()',
+  );
+  await holder.query('select pg_advisory_lock(42)');
+  await enrol(org);
+  await until('the answer waits', async () => (await waiting('update ledger_task')) > 0, 90_000);
+  expect(
+    await world.rows('select kind from ledger.entry where book_id = $1', [org.live_book_id]),
+  ).toHaveLength(3);
+  await killWorker();
+  await admin.query('drop function stop_here cascade');
+  await holder.query('select pg_advisory_unlock(42)');
+  expect(await statusOf(org)).toBe('pending');
   worker = await start();
   await expectOnce(org);
 });
