@@ -87,7 +87,9 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
         .replace(':id', id)
         .replace(':session_id', their_session_id)
         .replace(':delivery', String(their_webhook.delivery_id));
-    const body = operation.method === 'POST' || operation.method === 'PATCH' ? {} : undefined;
+    // What a PUT replaces must be whole to be looked at.
+    const bodies: Partial<Record<string, object>> = { POST: {}, PATCH: {}, PUT: operation.request ?? {} };
+    const body = bodies[operation.method];
     const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_', '/v1/byok': 'byok_' }[base] ?? '';
     const missing_id = `${kind}${newRequestId()}`;
     const { audience } = operation;
