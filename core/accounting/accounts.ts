@@ -6,7 +6,7 @@ type AccountType = 'asset' | 'liability' | 'revenue' | 'expense' | 'exchange';
 export const ACCOUNTS = {
   rail_receivable: {
     type: 'asset',
-    doc: 'payments that rails took for us, less refunds and fees; payouts are booked in the bank’s books',
+    doc: 'payments that rails took for us, less refunds, lost disputes and fees; payouts are booked in the bank’s books',
   },
   customer_credit: { type: 'liability', doc: 'credit of customers that is not spent' },
   disputed_credit: { type: 'liability', doc: 'credit that waits for the end of a dispute' },
@@ -20,7 +20,10 @@ export const ACCOUNTS = {
   plan_revenue: { type: 'revenue', doc: 'fees of plans' },
   breakage: { type: 'revenue', doc: 'paid credit that expired' },
   promotions: { type: 'expense', doc: 'credit given away, less what of it expired' },
-  write_offs: { type: 'expense', doc: 'costs and refunds that a balance did not cover' },
+  write_offs: {
+    type: 'expense',
+    doc: 'costs, refunds and disputes that a balance did not cover, and the tax of payments that were lost',
+  },
   rail_fees: { type: 'expense', doc: 'what rails took of payments' },
   reseller_commissions: { type: 'expense', doc: 'markup credited to resellers' },
   adjustments: { type: 'expense', doc: 'corrections by staff' },

@@ -2,7 +2,7 @@
 // in micro-USD and payments in cents stand on one scale.
 import type { DocumentTotal } from '../invoices/index.ts';
 import type { EntryKind, KindTotal } from '../ledger/index.ts';
-import { exponentOf, isCurrency, type PaymentTotal } from '../topups/index.ts';
+import { exponentOf, isCurrency, type LossTotal, type PaymentTotal } from '../topups/index.ts';
 import type { Account } from './accounts.ts';
 
 /** `amount` from the account `credit` to the account `debit`; one below zero is posted the other way round. */
@@ -64,6 +64,15 @@ export function postPayments({ currency, amount, tax, fee }: PaymentTotal): Post
     of('rail_receivable', 'tax_payable', tax),
     of('rail_fees', 'rail_receivable', fee),
   ];
+}
+
+/** The postings of lost disputes: the rail keeps nothing of them, and no document lowers their tax. */
+export function postLosses({ currency, price, rest }: LossTotal): Posting[] {
+  const of = (debit: Account, minor: bigint): Posting => ({
+    ...{ currency, debit, credit: 'rail_receivable' },
+    amount: millionths(minor, currency),
+  });
+  return [of('exchange', price), of('write_offs', rest)];
 }
 
 /** The postings of credit notes: the money that went back. Other documents say again what payments said. */

@@ -3,9 +3,16 @@
 import { type DocumentTotal, sumDocuments } from '../invoices/index.ts';
 import type { Db, Shards } from '../kernel/index.ts';
 import { type KindTotal, sumEntries } from '../ledger/index.ts';
-import { type PaymentTotal, sumPayments } from '../topups/index.ts';
+import { type LossTotal, type PaymentTotal, sumLosses, sumPayments } from '../topups/index.ts';
 import { type Account, accountNames } from './accounts.ts';
-import { millionths, type Posting, postDocuments, postEntries, postPayments } from './postings.ts';
+import {
+  millionths,
+  type Posting,
+  postDocuments,
+  postEntries,
+  postLosses,
+  postPayments,
+} from './postings.ts';
 
 /** One account in one currency, in millionths of it; debits are positive. */
 interface Line {
@@ -39,28 +46,31 @@ interface Facts {
   readonly entries: readonly KindTotal[];
   readonly payments: readonly PaymentTotal[];
   readonly documents: readonly DocumentTotal[];
+  readonly losses: readonly LossTotal[];
   /** Of the live books, as they say now. */
   readonly balance: bigint;
 }
 
 async function readFacts(pool: Db & { shards: Shards }, of: { from: Date | null; to: Date }): Promise<Facts> {
-  const [ledgers, payments, documents] = await Promise.all([
+  const [ledgers, payments, documents, losses] = await Promise.all([
     Promise.all(pool.shards.names.map((name) => sumEntries(pool.shards.at(name), of))),
     sumPayments(pool, of),
     sumDocuments(pool, of),
+    sumLosses(pool, of),
   ]);
   return {
     entries: ledgers.flatMap(({ kinds }) => kinds),
-    ...{ payments, documents },
+    ...{ payments, documents, losses },
     balance: ledgers.reduce((sum, { balance }) => sum + balance, 0n),
   };
 }
 
-function postingsOf({ entries, payments, documents }: Facts): Posting[] {
+function postingsOf({ entries, payments, documents, losses }: Facts): Posting[] {
   return [
     ...entries.flatMap(postEntries),
     ...payments.flatMap(postPayments),
     ...documents.flatMap(postDocuments),
+    ...losses.flatMap(postLosses),
   ];
 }
 

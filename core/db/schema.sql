@@ -469,6 +469,57 @@ create table public.credit_notice (
 );
 grant delete, insert, select, update on public.credit_notice to svc_runtime;
 
+create table public.dispute (
+  id text not null,
+  org_id text not null,
+  topup_id text not null,
+  book_id bigint not null,
+  gateway text not null,
+  gateway_ref text not null,
+  payment_ref text not null,
+  phase text not null,
+  reason text not null,
+  currency text not null,
+  amount_minor bigint not null,
+  price_minor bigint not null,
+  cgst_minor bigint not null,
+  sgst_minor bigint not null,
+  igst_minor bigint not null,
+  excess_minor bigint not null,
+  credits_micro bigint not null,
+  written_off_micro bigint,
+  status text not null,
+  respond_by timestamp with time zone,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  lifted_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  constraint dispute_pkey PRIMARY KEY (id),
+  constraint dispute_of_rail_once UNIQUE (gateway, gateway_ref),
+  constraint dispute_amount_is_the_sum CHECK ((amount_minor = ((((price_minor + cgst_minor) + sgst_minor) + igst_minor) + excess_minor))),
+  constraint dispute_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint dispute_cgst_minor_check CHECK ((cgst_minor >= 0)),
+  constraint dispute_check CHECK (((written_off_micro >= 0) AND (written_off_micro <= credits_micro))),
+  constraint dispute_closed_iff_not_open CHECK (((closed_at IS NOT NULL) = (status <> 'open'::text))),
+  constraint dispute_credits_micro_check CHECK ((credits_micro >= 0)),
+  constraint dispute_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint dispute_gateway_check CHECK ((gateway = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint dispute_id_check CHECK ((id ~ '^dsp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint dispute_igst_minor_check CHECK ((igst_minor >= 0)),
+  constraint dispute_only_a_loss_costs CHECK (((status = 'lost'::text) OR ((written_off_micro IS NULL) AND (lifted_at IS NULL) AND (paid_at IS NULL)))),
+  constraint dispute_price_minor_check CHECK ((price_minor >= 0)),
+  constraint dispute_sgst_minor_check CHECK ((sgst_minor >= 0)),
+  constraint dispute_status_check CHECK ((status = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text]))),
+  constraint dispute_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint dispute_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE INDEX dispute_holds_payments ON public.dispute USING btree (org_id) WHERE ((status = 'open'::text) OR ((status = 'lost'::text) AND (written_off_micro IS DISTINCT FROM 0) AND (paid_at IS NULL)));
+CREATE INDEX dispute_of_topup ON public.dispute USING btree (topup_id, opened_at);
+CREATE INDEX dispute_unanswered ON public.dispute USING btree (closed_at) WHERE ((status = 'lost'::text) AND (written_off_micro IS NULL));
+CREATE INDEX dispute_walk ON public.dispute USING btree (opened_at DESC, id DESC);
+grant insert, select, update on public.dispute to svc_runtime;
+
 create table public.fx_day (
   source text not null,
   fx_day date not null,
@@ -685,8 +736,8 @@ create table public.ledger_task (
   created_at timestamp with time zone not null,
   constraint ledger_task_pkey PRIMARY KEY (task_no),
   constraint applied_iff_answered CHECK (((applied_at IS NULL) = (result IS NULL))),
-  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text, 'set_budget'::text, 'resume_budget'::text, 'set_low_mark'::text]))),
-  constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text]))))
+  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text, 'charge_back'::text, 'set_budget'::text, 'resume_budget'::text, 'set_low_mark'::text]))),
+  constraint reference_iff_it_is_answered CHECK (((reference IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'debit'::text, 'restore'::text, 'charge_plan'::text, 'charge_back'::text]))))
 );
 CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (book_id, reference) WHERE (reference IS NOT NULL);
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
@@ -798,6 +849,7 @@ create table public.org (
   plan_since timestamp with time zone,
   next_plan_id text,
   next_plan_at timestamp with time zone,
+  suspended_for text,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
@@ -817,6 +869,7 @@ create table public.org (
   constraint org_shard_check CHECK ((shard ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
   constraint org_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint org_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'closed'::text]))),
+  constraint org_suspended_for_is_known CHECK ((suspended_for = 'payment_hold'::text)),
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
   constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
 );
@@ -1006,6 +1059,26 @@ create table public.project (
 CREATE UNIQUE INDEX project_slug_once ON public.project USING btree (org_id, slug) WHERE (status = 'active'::text);
 CREATE TRIGGER project_announces AFTER UPDATE OF status ON public.project FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.project to svc_runtime;
+
+create table public.rail_dispute (
+  rail text not null,
+  ref text not null,
+  payment_ref text not null,
+  dispute_id text,
+  amount_minor bigint not null,
+  currency text not null,
+  status text not null,
+  phase text not null,
+  reason text not null,
+  respond_by timestamp with time zone,
+  seen_at timestamp with time zone not null,
+  constraint rail_dispute_pkey PRIMARY KEY (rail, ref),
+  constraint rail_dispute_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint rail_dispute_status_check CHECK ((status = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text]))),
+  constraint rail_dispute_dispute_id_fkey FOREIGN KEY (dispute_id) REFERENCES dispute(id)
+);
+CREATE INDEX rail_dispute_unclaimed ON public.rail_dispute USING btree (rail, payment_ref) WHERE (dispute_id IS NULL);
+grant insert, select, update on public.rail_dispute to svc_runtime;
 
 create table public.rail_event (
   rail text not null,
@@ -1739,6 +1812,23 @@ begin
 end $function$
 ;
 revoke execute on function ledger.burn_lots from public;
+
+CREATE OR REPLACE FUNCTION ledger.charge_back(p_book bigint, p_amount bigint, p_ref_type text, p_ref_id text, p_lot_id text, p_lot_ids text[], p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_taken bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Once per reference, which is that of the hold. What the lot and the balance do not cover is written off.
+-- `p_lot_ids` are as many as the lots that the hold took from. Status: ok, replay.
+begin
+  perform ledger.restore(p_book, 17::smallint, 18::smallint, p_ref_type, p_ref_id, p_lot_ids, p_now);
+  select d.o_status, d.o_seq, d.o_taken into o_status, o_seq, o_taken
+  from ledger.debit(p_book, p_amount, 19::smallint, p_ref_type, p_ref_id, p_lot_id, false, null, 'write_off', p_now) d;
+end $function$
+;
+revoke execute on function ledger.charge_back from public;
+grant execute on function ledger.charge_back to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.charge_plan(p_book bigint, p_fee bigint, p_included bigint, p_lot_id text, p_ends timestamp with time zone, p_ref_id text, p_now timestamp with time zone, OUT o_status text, OUT o_fee_seq bigint, OUT o_credit_seq bigint)
  RETURNS record

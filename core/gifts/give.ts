@@ -10,6 +10,7 @@ import {
   readLots,
 } from '../ledger/index.ts';
 import { findOrg, type Org } from '../orgs/index.ts';
+import { hasPaymentHold } from '../topups/index.ts';
 import { hashCode, hintOf, newCode } from './code.ts';
 import {
   cancelFrom,
@@ -51,7 +52,7 @@ async function giftable(context: Context, org: Org, before: Date): Promise<numbe
 
 /**
  * Makes a gift out of paid credit that is older than seven days, and returns it with its code.
- * @throws ServiceError insufficient_credits; service_unavailable where the ledger does not answer: what it takes later goes
+ * @throws ServiceError payment_hold, insufficient_credits; service_unavailable where the ledger does not answer: what it takes later goes
  * back by itself.
  */
 export async function makeGift(
@@ -64,6 +65,8 @@ export async function makeGift(
   const at = context.now();
   const before = new Date(at.getTime() - PAID_DAYS_AGO * DAY_MS);
   const amount_micro_usd: MicroUsd = microUsd(wanted.amount_micro_usd);
+  if (await hasPaymentHold(context.db, org.id))
+    throw new ServiceError('payment_hold', 'A payment of the organization is disputed, or was lost.');
   await context.transaction(async (context) => {
     await insertGift(context.db, {
       ...{ id, org_id: org.id, amount_micro_usd, note: wanted.note, created_at: at },

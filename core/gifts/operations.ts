@@ -115,7 +115,7 @@ export const createGiftOperation = operation({
     note: Type.Optional(lineOf(500, 0)),
   }),
   output: GiftView,
-  errors: ['insufficient_credits', 'service_unavailable'],
+  errors: ['insufficient_credits', 'payment_hold', 'service_unavailable'],
   status: 201,
   idempotent: true,
   // The credit is taken after the commit. Where the process dies before it answers, the gift goes back by itself.

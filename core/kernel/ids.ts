@@ -14,6 +14,7 @@ export const prefixes = {
   user: 'usr',
   topup: 'tup',
   refund: 'rfd',
+  dispute: 'dsp',
   gift: 'gift',
   redemption: 'red',
   invoice: 'inv',

@@ -24,7 +24,7 @@ interface KeyRingOptions {
   readonly max_entries?: number;
 }
 
-type Refusal = 'unknown' | 'revoked' | 'expired' | 'checksum' | 'org_inactive';
+type Refusal = 'unknown' | 'revoked' | 'expired' | 'checksum' | 'org_inactive' | 'payment_hold';
 
 interface Entry {
   readonly grant: KeyGrant;
@@ -39,10 +39,14 @@ const sentences: Record<Refusal, string> = {
   revoked: 'The API key was revoked. Use another one.',
   expired: 'The API key has expired. Use another one.',
   org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
+  payment_hold:
+    'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.',
 };
 
 function refuse(reason: Refusal): ServiceError {
   if (reason === 'org_inactive') return new ServiceError('org_inactive', sentences[reason]);
+  if (reason === 'payment_hold')
+    return new ServiceError('org_inactive', sentences[reason], { details: { reason } });
   return new ServiceError('invalid_api_key', sentences[reason], { details: { reason } });
 }
 
@@ -138,7 +142,8 @@ class Ring implements KeyRing {
       if (key.status === 'revoked') return 'revoked';
       const facts = await findGrantFacts(this.#changes.db, key);
       if (facts === null) return 'unknown';
-      return facts.status === 'active' ? grantOf(key, facts) : 'org_inactive';
+      if (facts.status === 'active') return grantOf(key, facts);
+      return facts.status === 'suspended' ? (facts.suspended_for ?? 'org_inactive') : 'org_inactive';
     } catch (error) {
       if (!isDatabaseFault(error)) throw error;
       throw databaseAway();

@@ -64,9 +64,11 @@ export { applyDueTasks } from './tasks/apply.ts';
 export {
   bookedCredit,
   catchUp,
+  chargeBackOutcome,
   debitOutcome,
   orderBook,
   orderBudget,
+  orderChargeBack,
   orderCredit,
   orderDebit,
   orderLowMark,

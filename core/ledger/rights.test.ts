@@ -50,6 +50,7 @@ test('every function that the runtime role can call has a fixed search path and 
   );
   expect(rows.filter(({ definer }) => definer).every(({ fixed }) => fixed)).toBe(true);
   expect(rows.map(({ name }) => name)).toEqual([
+    'charge_back',
     'charge_plan',
     'credit',
     'debit',

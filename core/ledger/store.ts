@@ -268,6 +268,35 @@ export async function restore(db: Db, restoration: Restoration): Promise<Restore
   return { status: 'restored', seq, amount_micro_usd: amount, replay: status === 'replay' };
 }
 
+/** A dispute that was lost: what its hold took, and the credit that the lost money had bought. */
+export interface ChargeBack extends Reference {
+  readonly book_id: number;
+  readonly amount_micro_usd: MicroUsd;
+  /** Takes from this lot alone and from what was put back of it. */
+  readonly lot_id: Id<'lot'>;
+}
+
+/**
+ * Ends the hold of a lost dispute: in one step what it held goes back and the chargeback takes the whole amount, as far as
+ * it is there; the rest is written off. Once per reference, which is that of the hold.
+ */
+export async function chargeBack(
+  db: Db,
+  lost: ChargeBack,
+): Promise<{ readonly seq: number; readonly taken_micro_usd: MicroUsd; readonly replay: boolean }> {
+  const { book_id, amount_micro_usd, ref_type, ref_id, lot_id } = lost;
+  const origins = await countOrigins(db, { book_id, debit_kind: 'dispute_hold', ref_type, ref_id });
+  const lot_ids = Array.from({ length: origins }, () => newId('lot'));
+  const { rows } = await db.query<{ status: string; seq: number; taken: MicroUsd }>({
+    name: 'ledger.charge_back',
+    text: `select o_status as status, o_seq as seq, o_taken as taken
+             from ledger.charge_back($1, $2, $3, $4, $5, $6, $7)`,
+    values: [book_id, amount_micro_usd, ref_type, ref_id, lot_id, lot_ids, new Date(nowMs())],
+  });
+  const { status, seq, taken } = rows[0]!;
+  return { seq, taken_micro_usd: taken, replay: status === 'replay' };
+}
+
 /**
  * Books the expiry of all lots that have ended, `limit` in one transaction; returns how many lots gave something back.
  */

@@ -32,7 +32,7 @@ import {
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
-import { adoptRailRefunds } from '../refunds/index.ts';
+import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import {
   type MoneyIn,
@@ -230,6 +230,8 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
     { name: 'rail_refunds', every_ms: 60 * SECOND, run: () => adoptRailRefunds(jobContext(parts)) },
+    { name: 'early_disputes', every_ms: 10 * SECOND, run: () => adoptEarlyDisputes(jobContext(parts)) },
+    { name: 'dispute_losses', every_ms: 10 * SECOND, run: () => settleLosses(jobContext(parts)) },
     { name: 'refresh_fx', every_ms: 60 * SECOND, run: () => refreshFx(jobContext(parts)) },
     {
       name: 'checkpoint_ledger',

@@ -49,7 +49,13 @@ export {
   setLimitOverrides,
   setOrgStatus,
 } from './store.ts';
-export { changeLowBalance, changePlan, changeTerms } from './terms.ts';
+export {
+  changeLowBalance,
+  changePlan,
+  changeTerms,
+  liftPaymentHold,
+  suspendForPayments,
+} from './terms.ts';
 export type {
   GrantFacts,
   LimitOverrides,

@@ -122,23 +122,35 @@ export async function setKind(
 }
 
 /**
- * Sets an organization's status; null when there is none. Keys follow within a second (trigger). One that becomes active
- * has its plan from then on: the month in which it could not be used costs nothing.
+ * Sets an organization's status, and why it is suspended where no person did it; false when there is none. Keys follow
+ * within a second (trigger). One that becomes active has its plan from then on: the month in which it could not be used
+ * costs nothing.
  */
 export async function setOrgStatus(
   db: Db,
-  args: { org_id: Id<'org'>; status: Org['status']; at: Date },
+  args: { org_id: Id<'org'>; status: Org['status']; suspended_for?: 'payment_hold'; at: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'orgs.set_status',
     text: `
       update org
          set status = $2, updated_at = $3, closed_at = case when $2 = 'closed' then $3::timestamptz end,
-             plan_since = case when $2 = 'active' and status <> 'active' then $3::timestamptz else plan_since end
+             plan_since = case when $2 = 'active' and status <> 'active' then $3::timestamptz else plan_since end,
+             suspended_for = $4
        where id = $1`,
-    values: [args.org_id, args.status, args.at],
+    values: [args.org_id, args.status, args.at, args.suspended_for ?? null],
   });
   return rowCount === 1;
+}
+
+/** Whether it is for money lost in a dispute that an organization is suspended. */
+export async function isSuspendedForPayments(db: Db, org_id: Id<'org'>): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'orgs.is_suspended_for_payments',
+    text: `select 1 from org where id = $1 and status = 'suspended' and suspended_for = 'payment_hold'`,
+    values: [org_id],
+  });
+  return rowCount > 0;
 }
 
 /** What keys inherit, read for one project of one organization; null when either is missing. */
@@ -149,8 +161,8 @@ export async function findGrantFacts(
   const { rows } = await db.query<GrantFacts>({
     name: 'orgs.find_grant_facts',
     text: `
-      select org.status, org.plan_id, org.limit_overrides, org.data_policy, org.pepper, org.shard, org.live_book_id,
-             org.sandbox_book_id, project.live_no, project.sandbox_no
+      select org.status, org.suspended_for, org.plan_id, org.limit_overrides, org.data_policy, org.pepper, org.shard,
+             org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],

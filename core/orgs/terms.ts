@@ -3,7 +3,7 @@ import { type Context, microUsd } from '../kernel/index.ts';
 import { orderLowMark, writeEvent } from '../ledger/index.ts';
 import { setPlan, unschedulePlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
-import { lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
+import { isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 interface Terms {
@@ -49,6 +49,22 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     }
     return true;
   });
+}
+
+/** Suspends an organization whose payment was lost, in the open transaction; one that is not active stays as it is. */
+export async function suspendForPayments(context: Context, org_id: Org['id']): Promise<void> {
+  const { db } = context;
+  const org = await lockOrg(db, org_id);
+  if (org?.status !== 'active') return;
+  await setOrgStatus(db, { org_id, status: 'suspended', suspended_for: 'payment_hold', at: context.now() });
+}
+
+/** Ends that suspension, and none that a person made. */
+export async function liftPaymentHold(context: Context, org_id: Org['id']): Promise<void> {
+  const { db } = context;
+  await lockOrg(db, org_id);
+  if (!(await isSuspendedForPayments(db, org_id))) return;
+  await setOrgStatus(db, { org_id, status: 'active', at: context.now() });
 }
 
 /**

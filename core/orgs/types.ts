@@ -62,6 +62,8 @@ export interface Project {
 /** What a key inherits from its organization and project. */
 export interface GrantFacts {
   readonly status: OrgStatus;
+  /** Why it is suspended, where no person did it. */
+  readonly suspended_for: 'payment_hold' | null;
   readonly plan_id: string;
   readonly limit_overrides: LimitOverrides;
   readonly data_policy: OrgDataPolicy;

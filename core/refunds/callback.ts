@@ -1,12 +1,15 @@
-// A rail's callback with all that it may report: payments, and money that went back.
+// A rail's callback with all that it may report: payments, money that went back, and payments that are disputed.
 import type { Context } from '../kernel/index.ts';
 import { type Callback, type CallbackAnswer, type Rail, takeCallback } from '../topups/index.ts';
+import { takeDisputeFact, takeEarlyDisputes } from './disputes/take.ts';
 import { takeRefundFact } from './rail-refunds.ts';
+
+const takers = { moneyBack: takeRefundFact, dispute: takeDisputeFact, booked: takeEarlyDisputes };
 
 /**
  * Handles a callback of `rail` and returns the answer to it.
  * @throws ServiceError signature_invalid, signature_expired, invalid_json; anything else means "send it again".
  */
 export function takeRailCallback(context: Context, rail: Rail, callback: Callback): Promise<CallbackAnswer> {
-  return takeCallback(context, rail, callback, takeRefundFact);
+  return takeCallback(context, rail, callback, takers);
 }

@@ -73,6 +73,9 @@ export async function sendRefund(context: Context, { refund_id }: Args): Promise
   if (refund.status !== 'pending' || !(await hasCredits(context, refund)))
     return readRefund(context, { refund_id });
   const is_first = await markSent(context.db, { id: refund_id, at: context.now() });
+  // It may have ended meanwhile: by its callback, or because the payment is disputed.
+  if (!is_first && (await getRefund(context, refund_id)).status !== 'pending')
+    return readRefund(context, { refund_id });
   const known = is_first ? null : await askRail(context, refund);
   if (known !== null) return apply(context, refund, known);
   const rail = railOrRefuse(context, refund.gateway);

@@ -1,4 +1,7 @@
 export { takeRailCallback } from './callback.ts';
+export { pollDispute } from './disputes/follow.ts';
+export { endLossBy, settleLosses } from './disputes/loss.ts';
+export { adoptEarlyDisputes } from './disputes/take.ts';
 export {
   pollRefund,
   type RefundProgress,

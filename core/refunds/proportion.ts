@@ -23,6 +23,17 @@ export const NOTHING: Part = {
   credits_micro: 0,
 };
 
+/** Two parts as one. */
+export function addParts(one: Part, other: Part): Part {
+  return {
+    amount_minor: one.amount_minor + other.amount_minor,
+    cgst_minor: one.cgst_minor + other.cgst_minor,
+    sgst_minor: one.sgst_minor + other.sgst_minor,
+    igst_minor: one.igst_minor + other.igst_minor,
+    credits_micro: one.credits_micro + other.credits_micro,
+  };
+}
+
 /** The tax in a part. */
 export function taxOf(part: TaxParts): number {
   return part.cgst_minor + part.sgst_minor + part.igst_minor;

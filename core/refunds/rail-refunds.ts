@@ -5,12 +5,14 @@ import { readShard } from '../orgs/index.ts';
 import {
   addStaffItem,
   type CallbackAnswer,
+  disputesOf,
   lockTopup,
   type RailName,
   type RefundFact,
   type Topup,
 } from '../topups/index.ts';
-import { partOfTotal, totalOf } from './proportion.ts';
+import { takenBy } from './disputes/parts.ts';
+import { addParts, partOfTotal, totalOf } from './proportion.ts';
 import { goneBack, soldOf } from './request.ts';
 import { applyRefundFact, settleRefund } from './settle.ts';
 import {
@@ -73,7 +75,9 @@ async function adopt(context: Context, topup: Topup, found: RailRefund): Promise
   const at = context.now();
   const id = context.newId('refund');
   const { rail, ref, amount_minor: total_minor } = found;
-  const part = partOfTotal(await soldOf(context, topup), goneBack(refunds), { total_minor, at });
+  const lost = (await disputesOf(db, topup.id)).filter(({ status }) => status === 'lost');
+  const before = addParts(goneBack(refunds), takenBy(lost));
+  const part = partOfTotal(await soldOf(context, topup), before, { total_minor, at });
   const fits = found.currency === topup.currency && totalOf(part) === total_minor;
   await addStaffItem(db, {
     kind: fits ? 'refund_at_rail' : 'refund_differs',

@@ -4,11 +4,11 @@ import { findInvoice } from '../invoices/index.ts';
 import { type Context, type Id, microUsd, notFound, ServiceError } from '../kernel/index.ts';
 import { catchUp, debitOutcome, orderDebit, readUnused } from '../ledger/index.ts';
 import { readShard } from '../orgs/index.ts';
-import { lockTopup, railOrRefuse, type Topup } from '../topups/index.ts';
+import { hasPaymentHold, lockTopup, railOrRefuse, type Topup } from '../topups/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
-import { NOTHING, type Part, partOf, refundableMinor, type Sold, totalOf } from './proportion.ts';
+import { addParts, NOTHING, type Part, partOf, refundableMinor, type Sold, totalOf } from './proportion.ts';
 import { failRefund, refundWorkflowId } from './settle.ts';
-import { findRefund, hasDispute, insertRefund, refundsOf } from './store.ts';
+import { findRefund, insertRefund, refundsOf } from './store.ts';
 import type { Refund } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,16 +38,7 @@ export async function soldOf(context: Context, topup: Topup): Promise<Sold> {
 /** What has gone back of a top-up, or is on its way. */
 export function goneBack(refunds: readonly Refund[]): Part {
   const counted = refunds.filter(({ status }) => status !== 'failed');
-  return counted.reduce<Part>(
-    (sum, refund) => ({
-      amount_minor: sum.amount_minor + refund.amount_minor,
-      cgst_minor: sum.cgst_minor + refund.cgst_minor,
-      sgst_minor: sum.sgst_minor + refund.sgst_minor,
-      igst_minor: sum.igst_minor + refund.igst_minor,
-      credits_micro: sum.credits_micro + refund.credits_micro,
-    }),
-    NOTHING,
-  );
+  return counted.reduce<Part>(addParts, NOTHING);
 }
 
 /** The refund that was asked for with this key before; null when none was. @throws idempotency_conflict. */
@@ -81,8 +72,8 @@ async function refuseState(context: Context, topup: Topup, refunds: readonly Ref
       details: { refund_id: pending.id },
     });
   }
-  if (await hasDispute(context.db, topup.org_id))
-    throw new ServiceError('payment_hold', 'A payment of the organization is disputed.');
+  if (await hasPaymentHold(context.db, topup.org_id))
+    throw new ServiceError('payment_hold', 'A payment of the organization is disputed, or was lost.');
   const age_ms = context.now().getTime() - topup.paid_at.getTime();
   if (age_ms < WINDOW_DAYS * DAY_MS) return;
   throw new ServiceError(
@@ -108,6 +99,8 @@ async function refundableNow(
 ): Promise<number> {
   const { book_id, lot_id } = topup;
   if (lot_id === null) throw new Error(`${topup.id} is paid and has no lot`);
+  // A dispute was lost: the bank gave back what it gave back.
+  if (topup.disputed) return 0;
   // With what earlier transactions have ordered done, so that a refund is not decided over credit that is gone.
   await catchUp(context, book_id);
   const unused = await readUnused(context.shards.at(args.shard), { book_id, lot_id });

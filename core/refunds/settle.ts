@@ -10,7 +10,7 @@ import { addStaffItem, formatAmount, formatCredits, type RefundFact, type Topup 
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { decideRefund } from './decide.ts';
 import { taxOf } from './proportion.ts';
-import { addRefunded, claimRailRefund, markFailed, markRefunded, nameRefund } from './store.ts';
+import { addRefunded, claimRailRefund, markFailed, markRefunded, nameRefund, refundsOf } from './store.ts';
 import type { Refund } from './types.ts';
 
 /** Id of the workflow that carries out a refund. */
@@ -100,16 +100,33 @@ export async function settleRefund(
   await tellWorkflow(context, refund);
 }
 
-/** Books that a pending refund failed for good: what it took goes back to where it came from. */
-export async function failRefund(context: Context, refund: Refund, failure_code: string): Promise<void> {
+/**
+ * Books that a pending refund failed for good: what it took goes back to where it came from. `unsent`: only where no rail
+ * was asked for it.
+ */
+export async function failRefund(
+  context: Context,
+  refund: Refund,
+  failure_code: string,
+  unsent = false,
+): Promise<void> {
   const { db } = context;
   const { id, book_id } = refund;
-  await markFailed(db, { id, failure_code: failure_code.slice(0, 64), at: context.now() });
+  const what = { id, failure_code: failure_code.slice(0, 64), unsent, at: context.now() };
+  if (!(await markFailed(db, what))) return;
   const restoration = { book_id, debit_kind: 'refund', ref_type: 'refund', ref_id: id } as const;
   await orderRestore(context, await readShard(db, refund.org_id), restoration);
   await announce(context, refund, { topic: 'refund.failed', credit_note_id: null, failure_code });
   await mailOutcome(context, refund, null);
   await tellWorkflow(context, refund);
+}
+
+/** Fails the refunds of a locked top-up that no rail was asked for yet: its payment is disputed. */
+export async function failUnsent(context: Context, topup_id: Topup['id']): Promise<void> {
+  const refunds = await refundsOf(context.db, topup_id);
+  for (const refund of refunds)
+    if (refund.status === 'pending' && refund.sent_at === null)
+      await failRefund(context, refund, 'payment_disputed', true);
 }
 
 /** Applies what the rail says of a refund of ours, with the top-up locked. False: it counts as another one's. */

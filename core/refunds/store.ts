@@ -101,16 +101,6 @@ export async function listOpenRefunds(db: Db, limit: number): Promise<Refund[]> 
   return rows;
 }
 
-/** Whether an organization has a top-up whose payment is disputed. */
-export async function hasDispute(db: Db, org_id: Id<'org'>): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'refunds.has_dispute',
-    text: 'select 1 from topup where org_id = $1 and disputed limit 1',
-    values: [org_id],
-  });
-  return rowCount > 0;
-}
-
 /** Notes that the rail is about to be asked; false when it was before, or the refund has ended. */
 export async function markSent(db: Db, args: { id: Id<'refund'>; at: Date }): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -147,17 +137,19 @@ export async function markRefunded(
   });
 }
 
-/** Marks a pending refund as failed. */
+/** Marks a pending refund as failed; false where it is not pending, or `unsent` and a rail was asked for it. */
 export async function markFailed(
   db: Db,
-  args: { id: Id<'refund'>; failure_code: string; at: Date },
-): Promise<void> {
-  await db.query({
+  args: { id: Id<'refund'>; failure_code: string; unsent: boolean; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'refunds.mark_failed',
     text: `
-      update refund set status = 'failed', failure_code = $2, updated_at = $3 where id = $1 and status = 'pending'`,
-    values: [args.id, args.failure_code, args.at],
+      update refund set status = 'failed', failure_code = $2, updated_at = $3
+       where id = $1 and status = 'pending' and (not $4 or sent_at is null)`,
+    values: [args.id, args.failure_code, args.at, args.unsent],
   });
+  return rowCount === 1;
 }
 
 /** Adds to what has gone back of a locked top-up. */

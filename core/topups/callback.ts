@@ -2,6 +2,7 @@
 // transaction that makes no requests to other systems.
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';
+import type { DisputeFact } from './disputes/types.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
 import type { Callback, Rail, RailEvent, RefundFact } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';
@@ -15,7 +16,11 @@ function paymentOf(fact: TopupFact | null): string | null {
 }
 
 function factsOf(event: RailEvent): EventFacts {
-  const { fact, money_back } = event;
+  const { fact, money_back, dispute } = event;
+  if (dispute !== undefined) {
+    const { kind, ref, payment_ref, amount_minor, currency, status } = dispute;
+    return { fact: kind, ref, payment_ref, amount_minor, currency, status };
+  }
   if (money_back !== undefined) {
     const { kind, ref, payment_ref, amount_minor, currency, status } = money_back;
     return { fact: kind, ref, payment_ref, amount_minor, currency, status };
@@ -90,8 +95,28 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
   return applyFact(context, { ...topup, gateway_ref: named_order }, fact);
 }
 
-/** Takes what a rail says of money that went back, in the transaction of its event. */
-type TakeMoneyBack = (context: Context, rail: RailName, fact: RefundFact) => Promise<CallbackAnswer>;
+/** What other concepts do with an event, in its transaction. */
+interface Takers {
+  moneyBack(context: Context, rail: RailName, fact: RefundFact): Promise<CallbackAnswer>;
+  dispute(context: Context, rail: RailName, fact: DisputeFact): Promise<CallbackAnswer>;
+  /** After a payment of a top-up was booked; the top-up is locked. */
+  booked(context: Context, topup_id: Id<'topup'>): Promise<void>;
+}
+
+async function takeAny(
+  context: Context,
+  rail: Rail,
+  event: RailEvent,
+  takers: Takers,
+): Promise<CallbackAnswer> {
+  const { money_back, dispute } = event;
+  if (money_back !== undefined) return takers.moneyBack(context, rail.name, money_back);
+  if (dispute !== undefined) return takers.dispute(context, rail.name, dispute);
+  const answer = await take(context, rail, event);
+  if (answer.topup !== null && answer.invoice !== null && !answer.replay)
+    await takers.booked(context, answer.topup);
+  return answer;
+}
 
 /**
  * Handles a callback of `rail` and returns the answer to it. A repeat of an event, or another event about a payment
@@ -102,11 +127,12 @@ export async function takeCallback(
   context: Context,
   rail: Rail,
   callback: Callback,
-  takeMoneyBack: TakeMoneyBack,
+  takers: Takers,
 ): Promise<CallbackAnswer> {
   const event = rail.readCallback(callback, machineMs());
-  const { money_back } = event;
-  if (event.fact === null && event.unreadable === undefined && money_back === undefined) return IGNORED;
+  const { money_back, dispute } = event;
+  const about = money_back ?? dispute;
+  if (event.fact === null && event.unreadable === undefined && about === undefined) return IGNORED;
   return context.transaction(async (context) => {
     const { db } = context;
     const key = { rail: rail.name, event_id: event.event_id };
@@ -117,13 +143,10 @@ export async function takeCallback(
       at: context.now(),
     });
     if (!is_first) return { ...(await readAnswer(db, key)), replay: true };
-    const answer =
-      money_back === undefined
-        ? await take(context, rail, event)
-        : await takeMoneyBack(context, rail.name, money_back);
+    const answer = await takeAny(context, rail, event, takers);
     // What names no payment of ours is forgotten after a while.
-    const back_ref = answer.topup === null ? null : (money_back?.payment_ref ?? null);
-    const payment_ref = paymentOf(event.fact) ?? back_ref;
+    const about_ref = answer.topup === null ? null : (about?.payment_ref ?? null);
+    const payment_ref = paymentOf(event.fact) ?? about_ref;
     await keepAnswer(db, { ...key, payment_ref, answer });
     return answer;
   });

@@ -10,6 +10,30 @@ export {
   isCurrency,
 } from './currency.ts';
 export {
+  claimRailDispute,
+  closeDispute,
+  type DisputeParts,
+  disputesOf,
+  earlyDisputes,
+  endLoss,
+  findDispute,
+  hasLoss,
+  hasOpenDispute,
+  hasPaymentHold,
+  insertDispute,
+  keepRailDispute,
+  noteDispute,
+  noteLoss,
+  topupsWithEarlyDisputes,
+  unansweredLosses,
+} from './disputes/store.ts';
+export type {
+  Dispute,
+  DisputeFact,
+  DisputeStatus,
+  RailDispute,
+} from './disputes/types.ts';
+export {
   expireTopup,
   pollTopup,
   readProgress,
@@ -54,7 +78,7 @@ export {
 export { repriced } from './review/reprice.ts';
 export { QuoteView, TopupView, viewTopup } from './schema.ts';
 export { findTopup, hasPaid, listTopups, lockTopup, purgeQuotes } from './store.ts';
-export { type PaymentTotal, sumPayments } from './totals-store.ts';
+export { type LossTotal, type PaymentTotal, sumLosses, sumPayments } from './totals-store.ts';
 export {
   type CallbackAnswer,
   type RailName,

@@ -1,4 +1,4 @@
-// Sums over payments, for accounts.
+// Sums over payments and over what disputes took of them, for accounts.
 import type { Db } from '../kernel/index.ts';
 import type { Currency } from './currency.ts';
 
@@ -32,4 +32,26 @@ export async function sumPayments(db: Db, of: { from: Date | null; to: Date }): 
     fee: BigInt(fee),
     credits_micro: BigInt(credits),
   }));
+}
+
+/** Payments that were lost in disputes in a time, in the smallest unit of their currency. */
+export interface LossTotal {
+  readonly currency: Currency;
+  readonly price: bigint;
+  /** Tax of these payments, which stays owed, and what rails took beyond the payment. */
+  readonly rest: bigint;
+}
+
+/** What disputes took that were lost from `from` on and before `to`, by currency. */
+export async function sumLosses(db: Db, of: { from: Date | null; to: Date }): Promise<LossTotal[]> {
+  const { rows } = await db.query<Record<'price' | 'rest', string> & { currency: Currency }>({
+    name: 'topups.sum_losses',
+    text: `
+      select currency, sum(price_minor)::text as price, sum(amount_minor - price_minor)::text as rest
+        from dispute
+       where status = 'lost' and closed_at >= coalesce($1, '-infinity'::timestamptz) and closed_at < $2
+       group by currency`,
+    values: [of.from, of.to],
+  });
+  return rows.map(({ currency, price, rest }) => ({ currency, price: BigInt(price), rest: BigInt(rest) }));
 }

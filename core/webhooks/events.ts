@@ -8,6 +8,8 @@ export const eventTypes = {
   'topup.failed': 'A top-up failed.',
   'refund.completed': 'A refund went back, and its credit note was issued.',
   'refund.failed': 'A refund failed; its credits are back.',
+  'dispute.opened': 'The payer of a top-up asked the bank for the money back; its credits are held.',
+  'dispute.closed': 'A dispute was won or lost.',
   'invoice.issued': 'An invoice, receipt or credit note was issued.',
   'test.ping': 'Sent by POST /v1/webhooks/{id}/test.',
   'credits.low': 'The balance fell below the mark of the organization.',

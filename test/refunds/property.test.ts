@@ -1,7 +1,9 @@
-// Whatever is paid, spent, given, refunded, declined, lost, made at the rail and told twice, in whatever order: money kept
-// at the rail is what was sold and not given back, and no credit comes from nowhere. Over the real ledger.
+// Whatever is paid, spent, given, refunded, declined, disputed, lost, made at the rail, expired and reported twice, in
+// whatever order: money kept at the rail is what was sold and not given back, and no credit comes from nowhere. Over the
+// real ledger.
+import { writeSetting } from '@svc/core/db/index.ts';
 import { microUsd, shiftClock } from '@svc/core/kernel/index.ts';
-import { orderCredit, orderDebit, orderRestore, readEntries } from '@svc/core/ledger/index.ts';
+import { expireLots, orderCredit, orderDebit, orderRestore, readEntries } from '@svc/core/ledger/index.ts';
 import { adoptRailRefunds, pollRefund, type Refund, sendRefund } from '@svc/core/refunds/index.ts';
 import { RailError, type Topup } from '@svc/core/topups/index.ts';
 import fc from 'fast-check';
@@ -10,6 +12,9 @@ import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const { context, sim } = world;
+const DAY_MS = 86_400_000;
+// Paid credit ends after a day, so that what goes back and what ends meet.
+await writeSetting(world.pool, { name: 'topups', value: { paid_credit_days: 1 }, at: new Date() });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const pick = fc.nat({ max: 50 });
 
@@ -29,6 +34,9 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ op: fc.constant('finish' as const), fails: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('news' as const), times: fc.constantFrom(1, 2) }) },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('dashboard' as const), which: pick, share }) },
+  { weight: 3, arbitrary: fc.record({ op: fc.constant('dispute' as const), which: pick, share }) },
+  { weight: 3, arbitrary: fc.record({ op: fc.constant('decide' as const), won: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('expire' as const) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('again' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -100,11 +108,35 @@ async function take(action: Step, topups: readonly Topup[], serial: number): Pro
       }
       return;
     }
+    case 'dispute': {
+      const { payment_ref } = topups[action.which % topups.length] as Topup;
+      const charge = [...sim.store.charges.values()].find((one) => one.payment_intent === payment_ref);
+      const left = (charge?.amount ?? 0) - (charge?.amount_refunded ?? 0);
+      const amount = action.share > 0.6 ? left : Math.max(1, Math.floor(left * action.share));
+      if (left > 0 && !sim.store.disputing.bars(charge?.id ?? ''))
+        sim.store.disputing.open(payment_ref as string, { amount });
+      return;
+    }
+    case 'decide': {
+      const [dispute] = openDisputes();
+      if (dispute !== undefined) sim.store.disputing.move(dispute.id, action.won ? 'won' : 'lost');
+      return;
+    }
+    case 'expire':
+      shiftClock(2 * DAY_MS);
+      try {
+        await expireLots(world.pool.shards.at('main'));
+      } finally {
+        shiftClock(0);
+      }
+      return;
     case 'again':
       for (const { id } of await pending()) await played(sendRefund(context, { refund_id: id }));
   }
 }
 
+const openDisputes = () =>
+  [...sim.store.disputes.values()].filter(({ status }) => status !== 'won' && status !== 'lost');
 const pending = () => world.rows<Pick<Refund, 'id'>>(`select id from refund where status = 'pending'`);
 
 /** All that is under way comes to its end: late refunds succeed, the rail is asked, what nobody claims is booked. */
@@ -112,6 +144,9 @@ async function settleAll(): Promise<void> {
   for (const { id, status } of sim.store.refunds.values())
     if (status === 'pending') sim.store.refunding.finish(id, 'succeeded');
   await world.deliverNews();
+  for (const [at, { id }] of openDisputes().entries())
+    sim.store.disputing.move(id, at % 2 === 0 ? 'lost' : 'won');
+  await world.deliverNews(2);
   for (const { id } of await pending()) {
     await sendRefund(context, { refund_id: id });
     await pollRefund(context, { refund_id: id });
@@ -123,6 +158,7 @@ async function settleAll(): Promise<void> {
     shiftClock(0);
   }
   expect(await pending()).toEqual([]);
+  expect(await world.rows(`select id from dispute where status = 'open'`)).toEqual([]);
 }
 
 test('in any order the books are right to the minor unit, and no credit comes from nowhere', async () => {
@@ -139,6 +175,8 @@ test('in any order the books are right to the minor unit, and no credit comes fr
         entries.reduce((all, entry) => all + (kinds.includes(entry.kind) ? entry.amount_micro_usd : 0), 0);
       expect(sum(['refund', 'refund_reversal'])).toBeLessThanOrEqual(0);
       expect(sum(['gift', 'gift_cancel'])).toBeLessThanOrEqual(0);
+      expect(sum(['dispute_hold', 'dispute_release'])).toBe(0);
+      expect(sum(['chargeback', 'expire'])).toBeLessThanOrEqual(0);
       expect(await world.available(first)).toBeLessThanOrEqual(sum(['topup', 'grant']) + sum(['settle']));
     }),
     { numRuns: 12, endOnFailure: true },

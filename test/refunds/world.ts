@@ -1,5 +1,6 @@
 // The world of money in, with refunds: paid top-ups at the simulated rail, whose events are delivered by hand.
-import { type Id, microUsd, newRequestId } from '@svc/core/kernel/index.ts';
+import { trialBalance } from '@svc/core/accounting/index.ts';
+import { type Id, microUsd, newRequestId, now } from '@svc/core/kernel/index.ts';
 import { readBalance, setBudget, verifyLedger } from '@svc/core/ledger/index.ts';
 import {
   holdOf,
@@ -37,18 +38,25 @@ export interface World extends MoneyWorld {
 
 async function expectBooksRight(world: MoneyWorld): Promise<void> {
   await world.expectRight();
-  const [sums] = await world.rows<{ sold: number; back: number; from_topups: number; notes: number }>(`
+  const [sums] = await world.rows<
+    Record<'sold' | 'back' | 'from_topups' | 'notes' | 'lost' | 'open', number>
+  >(`
     select (select coalesce(sum(total_minor), 0)::bigint from topup where status = 'paid') as sold,
            (select coalesce(sum(total_minor), 0)::bigint from refund where status = 'refunded') as back,
            (select coalesce(sum(refunded_minor), 0)::bigint from topup) as from_topups,
-           (select coalesce(sum(total_minor), 0)::bigint from invoice where kind = 'credit_note') as notes`);
-  const { sold, back, from_topups, notes } = sums!;
+           (select coalesce(sum(total_minor), 0)::bigint from invoice where kind = 'credit_note') as notes,
+           (select coalesce(sum(amount_minor), 0)::bigint from dispute where status = 'lost') as lost,
+           (select coalesce(sum(amount_minor), 0)::bigint from dispute
+             where status = 'open' and gateway = 'rail-b') as open`);
+  const { sold, back, from_topups, notes, lost, open } = sums!;
   expect([from_topups, notes]).toEqual([back, back]);
   const at_rail_a = [...world.sim_a.store.payments.values()].reduce(
     (sum, { captured, amount, amount_refunded }) => (captured ? sum + amount - amount_refunded : sum),
     0,
   );
-  expect(world.sim.store.refunding.kept() + at_rail_a).toBe(sold - back);
+  const withdrawn = world.sim.store.disputing.withdrawn() + world.sim_a.disputes.withdrawn();
+  // Rail-b takes the money when a dispute is opened, rail-a when it is lost.
+  expect(world.sim.store.refunding.kept() + at_rail_a - withdrawn).toBe(sold - back - lost - open);
   const wrong = await world.rows(`
     select r.id, r.status, r.credits_micro, coalesce(sum(e.amount), 0)::bigint as moved, coalesce(sum(w.amount), 0)::bigint as off
       from refund r left join ledger.entry e on e.ref_type = 'refund' and e.ref_id = r.id
@@ -57,12 +65,29 @@ async function expectBooksRight(world: MoneyWorld): Promise<void> {
     having coalesce(sum(e.amount), 0) - coalesce(sum(w.amount), 0)
            <> case r.status when 'failed' then 0 else -r.credits_micro end`);
   expect(wrong).toEqual([]);
+  // A dispute moved what it says: all that is open is held, nothing of a won one, and of a lost one what was not written off.
+  const disputes = await world.rows(`
+    select d.id, d.status, coalesce(sum(e.amount), 0)::bigint as moved from dispute d
+      left join ledger.entry e on e.ref_type = 'dispute' and e.ref_id = d.id
+     group by d.id
+    having case d.status when 'open' then coalesce(sum(e.amount), 0) not between -d.credits_micro and 0
+                         when 'won' then coalesce(sum(e.amount), 0) <> 0
+                         else d.written_off_micro is null
+                              or coalesce(sum(e.amount), 0) <> d.written_off_micro - d.credits_micro end`);
+  expect(disputes).toEqual([]);
   const gaps = await world.rows(`
     select c.series, c.fy, c.last_no, count(i.id)::int as documents
       from invoice_counter c join invoice i on i.number like c.series || '/' || c.fy || '/%'
      group by c.supplier, c.series, c.fy having count(i.id) <> c.last_no`);
   expect(gaps).toEqual([]);
   expect((await verifyLedger({ url: world.url })).findings).toEqual([]);
+  const accounts = await trialBalance(world.pool, {
+    from: null,
+    // Tests move the clock forth and back.
+    to: new Date(now().getTime() + 1_000 * 86_400_000),
+    current: true,
+  });
+  expect(accounts.controls.filter(({ expected, found }) => expected !== found)).toEqual([]);
 }
 
 /** Starts everything; it ends after the file. */

@@ -68,6 +68,17 @@ async function refund(): Promise<void> {
   await sendRefund(money.context, { refund_id: refund.id });
 }
 
+/** A payment that its payer disputes, as the rail reports it. */
+async function dispute(status: 'under_review' | 'won'): Promise<void> {
+  const topup = await money.topup(org);
+  const { payment_intent } = money.sim.act(topup.gateway_ref as string, 'pay');
+  await money.deliver(rail.completed(topup, { payment: payment_intent as string }));
+  const { id } = money.sim.store.disputing.open(payment_intent as string);
+  money.sim.store.disputing.move(id, status);
+  for (const event of money.sim.webhooks.events.filter(({ type }) => type.startsWith('charge.dispute.')))
+    await money.deliver(event);
+}
+
 /** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
   'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
@@ -101,6 +112,8 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
     money.sim.turn({ api: [{ match: 'POST /v1/refunds', mode: 'error', status: 400 }] });
     await refund();
   },
+  'dispute.opened': () => dispute('under_review'),
+  'dispute.closed': () => dispute('won'),
   'plan.changed': () => changeTerms(harness.context, org.id, { plan_id: 'scale' }),
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
 };

@@ -3,6 +3,7 @@
 import { isDatabaseFault } from '../../db/index.ts';
 import { type Context, type Db, type Log, now, type Shards } from '../../kernel/index.ts';
 import {
+  chargeBack,
   chargePlan,
   credit,
   debit,
@@ -55,6 +56,10 @@ async function carryOut(ledger: Db, task: Task): Promise<TaskResult | null> {
       if (restored.status === 'nothing') return restored;
       const { status, seq, amount_micro_usd } = restored;
       return { status, seq, amount_micro_usd };
+    }
+    case 'charge_back': {
+      const { seq, taken_micro_usd } = await chargeBack(ledger, task.content);
+      return { seq, taken_micro_usd };
     }
     case 'charge_plan': {
       const { ends_at, ...content } = task.content;

@@ -3,10 +3,20 @@
 // and nothing that was committed is lost, wherever the ledger is.
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { readWindows } from '../read-store.ts';
-import type { Budget, Credit, Debit, LowMark, NewBook, PlanCharge, Restoration } from '../store.ts';
+import type {
+  Budget,
+  ChargeBack,
+  Credit,
+  Debit,
+  LowMark,
+  NewBook,
+  PlanCharge,
+  Restoration,
+} from '../store.ts';
 import { applyAfterCommit, applyTasks } from './apply.ts';
 import {
   type AnsweredKind,
+  type ChargeBackOutcome,
   type CreditResult,
   type DebitOutcome,
   findTask,
@@ -135,6 +145,23 @@ export async function orderRestore(
 }
 
 /**
+ * Orders the end of a lost dispute: what was held for this reference goes back and the chargeback takes the amount, in one
+ * step.
+ */
+export async function orderChargeBack(
+  context: Context,
+  shard: string,
+  lost: ChargeBack,
+): Promise<ReferencedOrder> {
+  checkAmount(lost.amount_micro_usd);
+  const { book_id, ref_type, ref_id } = lost;
+  const reference = `charge_back ${ref_type} ${ref_id}`;
+  const what = { kind: 'charge_back', content: lost } as const;
+  const task_no = await order(context, { shard, book_id }, what, reference);
+  return { reference, replay: task_no === null };
+}
+
+/**
  * Orders the fee of a plan and its included credit, which move together or not at all. `attempt` tells apart the orders of
  * one charge: the ledger carries out one of them.
  */
@@ -198,6 +225,14 @@ export async function debitOutcome(context: Context, args: Referenced): Promise<
 /** The same of a restoration. */
 export async function restoreOutcome(context: Context, args: Referenced): Promise<RestoreOutcome | null> {
   return (await findTask(context.db, { ...args, kind: 'restore' }))?.result ?? null;
+}
+
+/** The same of the end of a lost dispute. */
+export async function chargeBackOutcome(
+  context: Context,
+  args: Referenced,
+): Promise<ChargeBackOutcome | null> {
+  return (await findTask(context.db, { ...args, kind: 'charge_back' }))?.result ?? null;
 }
 
 /** Orders a budget. Orders for one subject must take turns by a lock of their transactions. */

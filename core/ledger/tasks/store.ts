@@ -2,6 +2,7 @@
 import type { Db, Id, MicroUsd } from '../../kernel/index.ts';
 import type {
   Budget,
+  ChargeBack,
   Credit,
   Debit,
   LowMark,
@@ -32,6 +33,7 @@ export type Order =
   | { readonly kind: 'debit'; readonly content: DebitContent }
   | { readonly kind: 'restore'; readonly content: Restoration }
   | { readonly kind: 'charge_plan'; readonly content: PlanChargeContent }
+  | { readonly kind: 'charge_back'; readonly content: ChargeBack }
   | { readonly kind: 'set_budget'; readonly content: Budget }
   | { readonly kind: 'resume_budget'; readonly content: Resumption }
   | { readonly kind: 'set_low_mark'; readonly content: LowMark };
@@ -65,12 +67,19 @@ export type PlanChargeOutcome =
   | { readonly status: 'taken'; readonly fee_seq: number; readonly credit_seq: number | null }
   | { readonly status: 'refused' | 'over' };
 
+/** What the ledger answered to a chargeback; what it did not take was written off. */
+export interface ChargeBackOutcome {
+  readonly seq: number;
+  readonly taken_micro_usd: MicroUsd;
+}
+
 /** Orders that leave an answer, by kind. */
 interface Answered {
   readonly credit: { readonly content: CreditContent; readonly result: CreditResult };
   readonly debit: { readonly content: DebitContent; readonly result: DebitOutcome };
   readonly restore: { readonly content: Restoration; readonly result: RestoreOutcome };
   readonly charge_plan: { readonly content: PlanChargeContent; readonly result: PlanChargeOutcome };
+  readonly charge_back: { readonly content: ChargeBack; readonly result: ChargeBackOutcome };
 }
 export type AnsweredKind = keyof Answered;
 export type TaskResult = Answered[AnsweredKind]['result'];

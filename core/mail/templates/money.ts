@@ -280,13 +280,16 @@ const dispute_closed = template({
     amount: money,
     topup_id: id,
     outcome: Type.Union([Type.Literal('won'), Type.Literal('lost')]),
+    // Credits of a lost payment that had been spent.
+    loss: nullable(money),
   }),
   sample: {
     org: 'Acme',
     slug: 'acme',
     amount: '$50.00',
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
-    outcome: 'won',
+    outcome: 'lost',
+    loss: '$12.00',
   },
   lives_hours: DAYS_3,
   content: (d) => ({
@@ -299,7 +302,14 @@ const dispute_closed = template({
           ? `The payment stands, and the credits that were held are back on the balance of ${d.org}.`
           : `The bank gave the money back to the payer. The credits that were held are gone from the balance of ${d.org}.`,
       ),
-      facts({ Payment: d.topup_id, Amount: d.amount }),
+      ...(d.loss === null
+        ? []
+        : [
+            text(
+              `Of its credits ${d.loss} had been spent. Until this is paid, calls of ${d.org} are refused: write to us.`,
+            ),
+          ]),
+      facts({ Payment: d.topup_id, Amount: d.amount, 'Spent credits': d.loss }),
       action('See your credits', credits(d.slug)),
     ],
     reason: billing(d.org),

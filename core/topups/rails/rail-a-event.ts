@@ -9,11 +9,13 @@ import {
   sha256Hex,
 } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import { disputeOfRailA } from './rail-a-dispute.ts';
 import { refundOfRailA } from './rail-a-refund.ts';
 import type { Callback, RailEvent } from './types.ts';
 
 const BOOKING = new Set(['payment.captured', 'order.paid']);
 const REFUNDS = new Set(['refund.processed', 'refund.failed']);
+const DISPUTE_EVENTS = 'payment.dispute.';
 const EVENT_ID_MAX = 255;
 
 function textOf(value: unknown): string | null {
@@ -110,6 +112,11 @@ export function readRailA({ raw, event_id }: Callback): RailEvent {
   if (REFUNDS.has(type)) {
     const money_back = refundOfRailA(entityAt(event, 'refund'));
     return money_back === null ? nothing : { ...nothing, money_back };
+  }
+  if (type.startsWith(DISPUTE_EVENTS)) {
+    const dispute = disputeOfRailA(entityAt(event, 'dispute'));
+    if (dispute !== null) return { ...nothing, dispute };
+    return { ...nothing, unreadable: 'a dispute without id, payment, amount or a state that is known' };
   }
   if (!BOOKING.has(type) && type !== 'payment.failed') return nothing;
   const [payment, order] = [entityAt(event, 'payment'), entityAt(event, 'order')];

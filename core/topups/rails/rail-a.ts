@@ -8,6 +8,7 @@ import {
   type RailAAccount,
   type RailAClient,
 } from './rail-a-client.ts';
+import { railADisputes } from './rail-a-dispute.ts';
 import { capturedPayment, failedAttempt, readRailA, verifyRailA } from './rail-a-event.ts';
 import { railARefunds } from './rail-a-refund.ts';
 import {
@@ -131,6 +132,7 @@ export function openRailA(options: RailAOptions): Rail {
     closeCheckout: async () => {},
     refundPayment: (payment_ref) => refundOnce(ask, payment_ref),
     ...railARefunds(ask),
+    ...railADisputes(ask),
     readCallback(callback) {
       verifyRailA(callback.raw, callback.signature, options.webhook_secrets);
       return readRailA(callback);

@@ -1,6 +1,7 @@
 // From an event of rail-b to a fact. What an event says about itself is enough: nothing is fetched.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import { disputeOf } from './rail-b-dispute.ts';
 import { refundOf } from './rail-b-refund.ts';
 import type { RailEvent } from './types.ts';
 
@@ -88,6 +89,7 @@ const SESSION_EVENTS = new Set([
   'checkout.session.expired',
 ]);
 const REFUND_EVENTS = new Set(['refund.updated', 'refund.failed']);
+const DISPUTE_EVENTS = 'charge.dispute.';
 const INTENT_EVENTS = new Set(['payment_intent.succeeded', 'payment_intent.payment_failed']);
 
 function topupOf(object: JsonObject): string | null {
@@ -123,6 +125,13 @@ export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
     const money_back = refundOf(object);
     // One of a charge without a payment of the kind that top-ups have.
     return money_back === null ? nothing : { ...nothing, money_back };
+  }
+  if (type.startsWith(DISPUTE_EVENTS)) {
+    // One of a charge without a payment of the kind that top-ups have.
+    if (object['payment_intent'] === null) return nothing;
+    const dispute = disputeOf(object);
+    if (dispute !== null) return { ...nothing, dispute };
+    return { ...nothing, unreadable: 'a dispute without id, payment, amount or a state that is known' };
   }
   if (INTENT_EVENTS.has(type)) {
     const topup_id = topupOf(object);

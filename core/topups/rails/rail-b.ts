@@ -1,6 +1,7 @@
 // Rail-b through its official client. The address is a setting, so that tests and `make up` use a simulator.
 import type Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
+import { railBDisputes } from './rail-b-dispute.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
 import { railBRefunds } from './rail-b-refund.ts';
 import { verifyCallback } from './signature.ts';
@@ -139,6 +140,7 @@ export function openRailB(options: RailBOptions): Rail {
       }
     },
     ...railBRefunds(ask),
+    ...railBDisputes(ask),
     readCallback({ raw, signature }, machine_ms) {
       verifyCallback(raw, signature, { secrets: options.webhook_secrets, machine_ms });
       return readEvent(raw, live);

@@ -1,5 +1,6 @@
 // The interface of every payment rail. Code outside this folder knows nothing of a particular rail.
 import type { Id } from '../../kernel/index.ts';
+import type { DisputeFact } from '../disputes/types.ts';
 import type { RailName, TopupFact } from '../types.ts';
 
 export interface Checkout {
@@ -67,6 +68,8 @@ export interface RailEvent {
   readonly topup_id: string | null;
   /** What the event says of money that went back; such an event has no `fact`. */
   readonly money_back?: RefundFact;
+  /** What the event says of a payment that is disputed; such an event has no `fact`. */
+  readonly dispute?: DisputeFact;
   /** An event about a top-up that lacks needed data or has the other mode: it becomes a staff item. */
   readonly unreadable?: string;
 }
@@ -115,6 +118,8 @@ export interface Rail {
   findRefund(named: Pick<RefundRequest, 'refund_id' | 'payment_ref'>): Promise<RefundFact | null>;
   /** A refund by the rail's name of it. */
   readRefund(ref: string): Promise<RefundFact>;
+  /** A dispute by the rail's name of it. */
+  readDispute(ref: string): Promise<DisputeFact>;
   /** Verifies and reads a callback. @throws ServiceError signature_invalid, signature_expired, invalid_json. */
   readCallback(callback: Callback, machine_ms: number): RailEvent;
 }

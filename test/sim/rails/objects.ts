@@ -78,6 +78,20 @@ export interface Refund {
   readonly metadata: Metadata;
 }
 
+export interface Dispute {
+  readonly id: string;
+  readonly object: 'dispute';
+  readonly livemode: false;
+  readonly created: number;
+  readonly amount: number;
+  readonly currency: string;
+  readonly charge: string;
+  readonly payment_intent: string;
+  readonly reason: string;
+  readonly evidence_details: { readonly due_by: number };
+  status: 'needs_response' | 'under_review' | 'won' | 'lost';
+}
+
 export interface RailEvent {
   readonly id: string;
   readonly object: 'event';

@@ -9,6 +9,8 @@ export interface RefundsOf {
   id(prefix: string): string;
   seconds(): number;
   tell(type: string, object: object): void;
+  /** Whether a charge is disputed, so that the rail takes no refund of it. */
+  bars(charge_id: string): boolean;
 }
 
 export class Refunds {
@@ -34,6 +36,11 @@ export class Refunds {
   /** Gives a payment back, whole or in part. The same call is a person in the dashboard, without our metadata. */
   create(form: Form): Refund {
     const { intent, charge } = this.chargeOf(textAt(form, 'payment_intent') ?? '');
+    if (this.of.bars(charge.id)) {
+      throw new RailRefusal(400, `Charge ${charge.id} has been charged back; cannot issue a refund.`, {
+        code: 'charge_disputed',
+      });
+    }
     const left = charge.amount - charge.amount_refunded;
     if (left === 0) {
       throw new RailRefusal(400, `Charge ${charge.id} has already been refunded.`, {

@@ -90,8 +90,8 @@ class RailServer {
   }
 
   private maps() {
-    const { sessions, intents, charges, balances, refunds } = this.store;
-    return { sessions, intents, charges, balances, refunds, kept: this.kept };
+    const { sessions, intents, charges, balances, refunds, disputes } = this.store;
+    return { sessions, intents, charges, balances, refunds, disputes, kept: this.kept };
   }
 
   /** Takes up what an earlier process left; its pages are at the address of this one. */
@@ -249,6 +249,14 @@ class RailServer {
           ? this.store.refunding.create(parseForm(url.search.slice(1)))
           : this.store.refunding.finish(session_id, action === 'failed' ? 'failed' : 'succeeded');
       this.save();
+    } else if (what === 'disputes') {
+      // `/_sim/disputes/{payment}` opens one, `/_sim/disputes/{id}/{under_review|won|lost}` moves it.
+      const { disputing } = this.store;
+      answer =
+        action === ''
+          ? disputing.open(session_id, text === '' ? {} : JSON.parse(text))
+          : disputing.move(session_id, action as 'won');
+      this.save();
     } else if (what === 'release') answer = { released: this.webhooks.release() };
     else if (what === 'resend') {
       const form = parseForm(url.search.slice(1));
@@ -256,10 +264,17 @@ class RailServer {
         sent: this.webhooks.resend(textAt(form, 'event') ?? '', Number(textAt(form, 'times') ?? 1)),
       };
     } else if (what === 'state') {
-      const { sessions, intents, refunds } = this.store;
+      const { sessions, intents, refunds, disputes } = this.store;
       const { events, deliveries } = this.webhooks;
       const lists = { sessions: [...sessions.values()], intents: [...intents.values()] };
-      answer = { ...lists, refunds: [...refunds.values()], events, deliveries, calls: this.calls };
+      answer = {
+        ...lists,
+        refunds: [...refunds.values()],
+        disputes: [...disputes.values()],
+        events,
+        deliveries,
+        calls: this.calls,
+      };
     } else throw new RailRefusal(404, 'no such control');
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer));

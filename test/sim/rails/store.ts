@@ -1,9 +1,11 @@
 // The rail's data: sessions, payments, charges, refunds. Every change emits the events that the real rail would.
 import { randomBytes } from 'node:crypto';
+import { Disputes } from './disputes.ts';
 import { type Form, mapAt, textAt } from './form.ts';
 import {
   type BalanceTransaction,
   type Charge,
+  type Dispute,
   type Intent,
   type RailEvent,
   RailRefusal,
@@ -42,6 +44,7 @@ export class RailStore {
   readonly charges = new Map<string, Charge>();
   readonly balances = new Map<string, BalanceTransaction>();
   readonly refunding: Refunds;
+  readonly disputing: Disputes;
   /** Added to the amount of the next payments, so that the payer pays another amount than requested. */
   amount_delta = 0;
   private readonly options: StoreOptions;
@@ -50,11 +53,17 @@ export class RailStore {
     this.options = options;
     const { intents, charges } = this;
     const tell = (type: string, object: object) => this.tell(type, object);
-    this.refunding = new Refunds({ intents, charges, id, seconds, tell });
+    this.disputing = new Disputes({ intents, charges, id, seconds, tell });
+    const bars = (charge_id: string) => this.disputing.bars(charge_id);
+    this.refunding = new Refunds({ intents, charges, id, seconds, tell, bars });
   }
 
   get refunds(): Map<string, Refund> {
     return this.refunding.all;
+  }
+
+  get disputes(): Map<string, Dispute> {
+    return this.disputing.all;
   }
 
   pageOf(session_id: string): string {
@@ -281,7 +290,7 @@ export class RailStore {
 
   /** An object by its id, whatever it is. */
   object(object_id: string): object {
-    const maps = [this.sessions, this.intents, this.charges, this.balances, this.refunds];
+    const maps = [this.sessions, this.intents, this.charges, this.balances, this.refunds, this.disputes];
     for (const map of maps) {
       const found = map.get(object_id);
       if (found !== undefined) return found;

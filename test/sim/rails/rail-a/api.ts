@@ -1,4 +1,5 @@
 // The calls of the simulated rail-a's API.
+import type { Disputes } from './disputes.ts';
 import { RailARefusal } from './objects.ts';
 import type { Settlements } from './settlements.ts';
 import type { Body, RailAStore } from './store.ts';
@@ -64,12 +65,17 @@ function onSettlements(settlements: Settlements, { path, query }: ApiCall): obje
 }
 
 /** The answer to a call. @throws RailARefusal. */
-export function callApi(store: RailAStore, settlements: Settlements, call: ApiCall): object {
+export function callApi(
+  store: RailAStore,
+  { settlements, disputes }: { readonly settlements: Settlements; readonly disputes: Disputes },
+  call: ApiCall,
+): object {
   const resource = call.path.split('/')[2];
   const answer =
     (resource === 'orders' && onOrders(store, call)) ||
     (resource === 'payments' && onPayments(store, call)) ||
     (resource === 'refunds' && call.method === 'GET' && store.refundOf(call.path.split('/')[3] ?? '')) ||
+    (resource === 'disputes' && call.method === 'GET' && disputes.dispute(call.path.split('/')[3] ?? '')) ||
     (resource === 'settlements' && call.method === 'GET' && onSettlements(settlements, call));
   if (answer) return answer;
   throw new RailARefusal(400, 'The requested URL was not found on the server.', { reason: 'NA' });

@@ -60,6 +60,21 @@ export interface Refund {
   status: 'pending' | 'processed' | 'failed';
 }
 
+export interface Dispute {
+  readonly id: string;
+  readonly entity: 'dispute';
+  readonly payment_id: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly reason_code: string;
+  readonly phase: string;
+  readonly respond_by: number;
+  readonly created_at: number;
+  /** What the rail took in the end. */
+  amount_deducted: number;
+  status: 'open' | 'under_review' | 'won' | 'lost' | 'closed';
+}
+
 export interface Settlement {
   readonly id: string;
   readonly entity: 'settlement';

@@ -7,6 +7,7 @@ import { type DeliveryKnobs, Webhooks } from '../webhooks.ts';
 import { acts } from './acts.ts';
 import { callApi } from './api.ts';
 import { type Checkout, checkoutScript, openCheckout } from './checkout.ts';
+import { Disputes } from './disputes.ts';
 import { type Payment, type RailAEvent, RailARefusal } from './objects.ts';
 import { checkoutPage, returnPage } from './page.ts';
 import { type SettlementFault, Settlements } from './settlements.ts';
@@ -39,6 +40,7 @@ export interface RailASim {
   readonly port: number;
   readonly store: RailAStore;
   readonly settlements: Settlements;
+  readonly disputes: Disputes;
   readonly webhooks: Webhooks<RailAEvent>;
   /** `METHOD /path` of every API call, in order. */
   readonly calls: string[];
@@ -52,6 +54,7 @@ class RailAServer {
   readonly webhooks = new Webhooks(railAWire);
   readonly store = new RailAStore((event) => this.webhooks.take(event));
   readonly settlements = new Settlements(this.store);
+  readonly disputes = new Disputes(this.store);
   readonly calls: string[] = [];
   private readonly checkouts = new Map<string, Checkout>();
   private readonly faults = new Faults();
@@ -71,7 +74,8 @@ class RailAServer {
     const { orders, payments, refunds, refund_keys } = this.store;
     const { settlements, items } = this.settlements;
     const { checkouts } = this;
-    return { orders, payments, refunds, refund_keys, settlements, items, checkouts };
+    const { all: disputes } = this.disputes;
+    return { orders, payments, refunds, refund_keys, settlements, items, checkouts, disputes };
   }
 
   private save(): void {
@@ -122,7 +126,7 @@ class RailAServer {
     }
     if (fault?.mode === 'delay') await pause(fault);
     const key = request.headers['x-refund-idempotency'];
-    const answer = callApi(this.store, this.settlements, {
+    const answer = callApi(this.store, this, {
       method: request.method as string,
       path: url.pathname,
       query: url.searchParams,
@@ -183,7 +187,13 @@ class RailAServer {
     let answer: unknown = {};
     if (what === 'knobs') this.turn(JSON.parse(text) as RailAKnobs);
     else if (what === 'orders') answer = this.act(object_id, action);
-    else if (what === 'settle') answer = this.settlements.settle();
+    else if (what === 'disputes') {
+      // `/_sim/disputes/{payment}` opens one, `/_sim/disputes/{id}/{under_review|won|lost|closed}` moves it.
+      answer =
+        action === ''
+          ? this.disputes.open(object_id, text === '' ? {} : JSON.parse(text))
+          : this.disputes.move(object_id, action as 'won');
+    } else if (what === 'settle') answer = this.settlements.settle();
     else if (what === 'release') answer = { released: this.webhooks.release() };
     else if (what === 'resend') {
       const times = Number(url.searchParams.get('times') ?? 1);
@@ -237,6 +247,7 @@ export async function startRailASim(options: RailASimOptions = {}): Promise<Rail
     port,
     store: rail.store,
     settlements: rail.settlements,
+    disputes: rail.disputes,
     webhooks: rail.webhooks,
     calls: rail.calls,
     turn: (knobs) => rail.turn(knobs),

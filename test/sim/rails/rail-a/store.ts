@@ -91,6 +91,8 @@ export class RailAStore {
   amount_delta = 0;
   /** Currency of the next payments; null: that of their order. */
   currency: string | null = null;
+  /** Whether a payment is disputed, so that the rail takes no refund of it. */
+  bars_refund: (payment_id: string) => boolean = () => false;
   private readonly emit: (event: RailAEvent) => void;
 
   constructor(emit: (event: RailAEvent) => void) {
@@ -236,6 +238,8 @@ export class RailAStore {
     }
     if (!payment.captured)
       throw new RailARefusal(400, 'The payment status should be captured for action to be taken');
+    if (this.bars_refund(payment.id))
+      throw new RailARefusal(400, 'The payment is disputed and cannot be refunded');
     const left = payment.amount - payment.amount_refunded;
     const amount = body['amount'] ?? left;
     if (!Number.isSafeInteger(amount) || (amount as number) < MIN_AMOUNT) {
