@@ -1,9 +1,9 @@
-// Check-ins, codes and gifts in a real browser.
+// Check-ins, codes, gifts and the plan in a real browser.
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { openPage, signedIn } from './browser.ts';
+import { openPage, picture, signedIn } from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -62,6 +62,60 @@ test('a check-in and a gift move the balance, a code that does not exist is refu
   await page.getByRole('button', { name: /Cancel the gift/ }).click();
   await page.getByText('given back').waitFor();
   await expect.poll(() => centsAt(page, 'Available credit')).toBe(before);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a plan is changed once its price was shown, a smaller one follows, and an unpaid fee says until when', async () => {
+  const { full } = stack;
+  const setPlan = (values: string) =>
+    withClient(stack.database_url, (client) =>
+      client.query(`update org set ${values} where id = $1`, [full.org_id]),
+    );
+  await setPlan(`plan_id = 'payg', plan_since = now()`);
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/credits?view=plan`);
+  await page.getByRole('button', { name: 'Upgrade: Team' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change to Team' });
+  await dialog.getByText('Its limits apply at once.').waitFor();
+  const fee = await dialog.getByRole('definition').first().innerText();
+  await picture(page, 'plan-upgrade');
+  const before = await centsAt(page, 'Available credit');
+  await dialog.getByRole('button', { name: /^Pay \$[0-9.]+ and change$/ }).click();
+  const team = page.getByRole('region', { name: 'Team', exact: true });
+  await team.getByText('$49.00 a month').waitFor();
+  const { rows } = await withClient(stack.database_url, (client) =>
+    client.query<{ fee: number; included: number }>(
+      `select fee_micro::int as fee, included_micro::int as included from plan_charge where org_id = $1`,
+      [full.org_id],
+    ),
+  );
+  const [{ fee: micro, included }] = rows as [{ fee: number; included: number }];
+  expect(fee).toBe(`$${(micro / 1e6).toFixed(6)}`);
+  await expect
+    .poll(() => centsAt(page, 'Available credit'))
+    .toBeGreaterThan(before - (micro - included) / 10_000 - 2);
+  await page.getByRole('button', { name: 'Change: Pay as you go' }).click();
+  await page.getByText('Nothing is given back.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Change to Pay as you go' }).click();
+  await team.getByText('Pay as you go').waitFor();
+  await picture(page, 'plan-follows');
+  await page.getByRole('button', { name: 'Stay: Team' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep Team' }).click();
+  await team.getByText('Pay as you go').waitFor({ state: 'detached' });
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `insert into plan_charge (org_id, period, no, plan_id, fee_micro, included_micro, status, tries, grace_until, created_at)
+       values ($1, date_trunc('month', now()), 0, 'team', 49000000000000, 0, 'grace', 1, now() + interval '2 days', now())`,
+      [full.org_id],
+    ),
+  );
+  await page.reload();
+  await page.getByText('fee not paid').waitFor();
+  await page.getByRole('button', { name: 'Try again: Team' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Try the fee again' }).click();
+  await page.getByRole('alert').getByText('There are not enough credits').waitFor();
+  await picture(page, 'plan-grace');
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -93,6 +93,11 @@ const stops: readonly Stop[] = [
     ready: (page) => page.getByText('No gift yet').waitFor(),
   },
   {
+    name: 'credits-plan',
+    path: () => 'meridian/live/credits?view=plan',
+    ready: (page) => page.getByRole('region', { name: 'List of plans' }).getByText('Scale').waitFor(),
+  },
+  {
     name: 'add-credits',
     path: () => 'meridian/live/credits?add=true',
     ready: (page) => page.getByRole('button', { name: 'Pay $25.00' }).waitFor(),

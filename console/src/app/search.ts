@@ -25,7 +25,7 @@ interface KeysSearch {
   /** The dialog that makes a key is open. */
   readonly create?: true;
 }
-const creditsViews = ['movements', 'lots', 'reconciliation', 'gifts'] as const;
+const creditsViews = ['movements', 'lots', 'reconciliation', 'gifts', 'plan'] as const;
 /** What the page of credits shows below the balance. */
 export type CreditsView = (typeof creditsViews)[number];
 

@@ -21,7 +21,7 @@ import { useRestored } from '../../ui/use-restored.ts';
 import { AddCreditsDialog } from './add-dialog.tsx';
 import { TopupReturn } from './return-card.tsx';
 import { TopupsCard } from './topups-card.tsx';
-import { Views } from './views.tsx';
+import { liveViews, Views } from './views.tsx';
 
 type Balance = NonNullable<NonNullable<CreditsQuery['credits']>['balance']>;
 
@@ -187,7 +187,7 @@ function SandboxCredits() {
               balance={data?.credits?.balance}
               loading={data === undefined}
             />
-            <Views view={view === 'gifts' ? 'movements' : view} onChanged={again} />
+            <Views view={liveViews.has(view) ? 'movements' : view} onChanged={again} />
           </>
         )}
         <div className="card note">

@@ -6,6 +6,7 @@ import type { CreditsView } from '../../app/search.ts';
 import { GivenView } from './given/view.tsx';
 import { LotsCard } from './lots-card.tsx';
 import { MovementsCard } from './movements-card.tsx';
+import { PlanView } from './plan/view.tsx';
 import { ReconciliationCard } from './reconciliation-card.tsx';
 
 const words: Readonly<Record<CreditsView, string>> = {
@@ -13,7 +14,11 @@ const words: Readonly<Record<CreditsView, string>> = {
   lots: 'Lots',
   reconciliation: 'Reconciliation',
   gifts: 'Gifts and codes',
+  plan: 'Plan',
 };
+
+/** Gifts and the fee of a plan are of live credit. */
+export const liveViews: ReadonlySet<CreditsView> = new Set(['gifts', 'plan']);
 
 /** A link to the same page with another view is not the present one. */
 const EXACT = { exact: true, includeSearch: true } as const;
@@ -22,8 +27,9 @@ const EXACT = { exact: true, includeSearch: true } as const;
 function Choice({ view }: { view: CreditsView | undefined }) {
   const { slug, env } = useOrg();
   const params = { org: slug, env };
-  // Gifts and codes are of live credit.
-  const shown = (Object.keys(words) as CreditsView[]).filter((each) => env === 'live' || each !== 'gifts');
+  const shown = (Object.keys(words) as CreditsView[]).filter(
+    (each) => env === 'live' || !liveViews.has(each),
+  );
   return (
     <nav className="views" aria-label="Views of credits">
       {env === 'live' && (
@@ -65,6 +71,8 @@ function View({ view, onChanged }: { view: CreditsView; onChanged: () => void })
       return <ReconciliationCard />;
     case 'gifts':
       return <GivenView onChanged={onChanged} />;
+    case 'plan':
+      return <PlanView onChanged={onChanged} />;
   }
 }
 
