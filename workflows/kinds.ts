@@ -16,6 +16,10 @@ export interface Kind {
 const kinds: Readonly<Record<string, Kind>> = {
   // A bank transfer can arrive days after the workflow ended; its receipt must still be sent.
   topUp: { task_queue: 'money', summary: 'Top-up from checkout to receipt', revived_by: ['booked'] },
+  // A debit that was given up can be booked after all.
+  autoTopup: { task_queue: 'money', summary: 'Automatic top-up', revived_by: ['booked'] },
+  // It is cancelled long after it was registered, and the rail must forget it then.
+  mandate: { task_queue: 'money', summary: 'Mandate', revived_by: ['cancelled'] },
   // A rail may say after weeks what became of it.
   planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },

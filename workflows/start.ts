@@ -17,10 +17,12 @@ import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/co
 import { followClock } from '@svc/core/runtime/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
 import { beat } from '@svc/core/workflow-starts/index.ts';
+import { autoTopupActivities } from './auto-top-up/activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
+import { mandateActivities } from './mandate/activities.ts';
 import { planPeriodActivities } from './plan-period/activities.ts';
 import { refundActivities } from './refund/activities.ts';
 import { tellFailures } from './refusals.ts';
@@ -46,11 +48,13 @@ interface Parts {
   readonly log: Log;
   readonly name: string;
   readonly money_in: MoneyIn;
+  /** Makes the links of mails. */
+  readonly root_key: Uint8Array;
 }
 
 /** Contexts for activities: no caller's rights, with the rails of this process. */
-function contexts({ pool, log, money_in }: Parts): () => Context {
-  const services = { money_in } as Services;
+function contexts({ pool, log, money_in, root_key }: Parts): () => Context {
+  const services = { money_in, root_key } as Services;
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
@@ -64,7 +68,6 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
     ...parts,
     ...{ request_log, mail },
     cell: config.cell,
-    root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
     egress: openEgress(config),
   });
   opened.defer(() => jobs.stop());
@@ -126,6 +129,8 @@ async function openWorkflows(
         ...topUpActivities(contexts(parts)),
         ...refundActivities(contexts(parts)),
         ...planPeriodActivities(contexts(parts)),
+        ...mandateActivities(contexts(parts)),
+        ...autoTopupActivities(contexts(parts)),
       },
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },
@@ -203,7 +208,8 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   });
   opening.defer(() => listener.close());
   const { direct_url } = database;
-  const parts: Parts = { config, pool, direct_url, log, name, money_in };
+  const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
+  const parts: Parts = { config, pool, direct_url, log, name, money_in, root_key };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

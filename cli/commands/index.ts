@@ -48,6 +48,11 @@ export const commands: readonly Listed[] = [
     () => import('./credits/refunds.ts'),
   ),
   listed(
+    'credits auto-topups',
+    'list automatic top-ups, those that are blocked or switched off first',
+    () => import('./credits/auto-topups.ts'),
+  ),
+  listed(
     'credits reconcile',
     'compare the ledger of an organization with its calls, day by day',
     () => import('./credits/reconcile.ts'),

@@ -415,6 +415,52 @@ CREATE INDEX audit_entry_walk ON public.audit_entry USING btree (org_id, id DESC
 CREATE TRIGGER audit_entry_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 grant insert, select on public.audit_entry to svc_runtime;
 
+create table public.auto_topup (
+  org_id text not null,
+  enabled boolean not null,
+  threshold_micro bigint not null,
+  amount_minor bigint not null,
+  attempts integer not null default 0,
+  disabled_reason text,
+  blocked_reason text,
+  blocked_at timestamp with time zone,
+  blocked_until timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  constraint auto_topup_pkey PRIMARY KEY (org_id),
+  constraint auto_topup_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint auto_topup_block_has_a_time CHECK (((blocked_reason IS NULL) = (blocked_at IS NULL))),
+  constraint auto_topup_threshold_micro_check CHECK ((threshold_micro > 0)),
+  constraint auto_topup_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX auto_topup_enabled ON public.auto_topup USING btree (org_id) WHERE enabled;
+grant insert, select, update on public.auto_topup to svc_runtime;
+
+create table public.auto_topup_attempt (
+  org_id text not null,
+  attempt_no integer not null,
+  mandate_id text not null,
+  topup_id text not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  notified_at timestamp with time zone,
+  notice_failed boolean not null default false,
+  due_at timestamp with time zone,
+  skipped_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint auto_topup_attempt_pkey PRIMARY KEY (org_id, attempt_no),
+  constraint auto_topup_attempt_topup_id_key UNIQUE (topup_id),
+  constraint attempt_ended_iff_over CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['announcing'::text, 'waiting'::text, 'charging'::text])))),
+  constraint attempt_sent_after_notice CHECK (((sent_at IS NULL) OR (due_at IS NOT NULL))),
+  constraint auto_topup_attempt_attempt_no_check CHECK ((attempt_no > 0)),
+  constraint auto_topup_attempt_status_check CHECK ((status = ANY (ARRAY['announcing'::text, 'waiting'::text, 'charging'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'not_needed'::text]))),
+  constraint auto_topup_attempt_mandate_id_fkey FOREIGN KEY (mandate_id) REFERENCES mandate(id),
+  constraint auto_topup_attempt_org_id_fkey FOREIGN KEY (org_id) REFERENCES auto_topup(org_id),
+  constraint auto_topup_attempt_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE UNIQUE INDEX auto_topup_one_at_a_time ON public.auto_topup_attempt USING btree (org_id) WHERE (ended_at IS NULL);
+grant insert, select, update on public.auto_topup_attempt to svc_runtime;
+
 create table public.byok_change (
   xid xid8 not null default pg_current_xact_id(),
   org_id text not null,
@@ -817,6 +863,48 @@ create table public.mail_address (
   constraint mail_address_cause_check CHECK ((cause = ANY (ARRAY['refused'::text, 'bounced'::text])))
 );
 grant delete, insert, select, update on public.mail_address to svc_runtime;
+
+create table public.mandate (
+  id text not null,
+  org_id text not null,
+  gateway text not null,
+  method text not null,
+  status text not null,
+  reason text,
+  setup_ref text,
+  registration_url text,
+  customer_ref text,
+  token_ref text,
+  max_amount_minor bigint not null,
+  currency text not null,
+  notify_hours integer not null,
+  consecutive_failures integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  registered_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  released_at timestamp with time zone,
+  constraint mandate_pkey PRIMARY KEY (id),
+  constraint mandate_setup_once UNIQUE (gateway, setup_ref),
+  constraint mandate_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
+  constraint mandate_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint mandate_gateway_check CHECK ((gateway = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint mandate_id_check CHECK ((id ~ '^mnd_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint mandate_in_force_has_everything CHECK (((status <> ALL (ARRAY['active'::text, 'paused'::text])) OR ((token_ref IS NOT NULL) AND (customer_ref IS NOT NULL) AND (registered_at IS NOT NULL)))),
+  constraint mandate_max_amount_minor_check CHECK ((max_amount_minor > 0)),
+  constraint mandate_method_check CHECK ((method = ANY (ARRAY['card'::text, 'upi'::text, 'emandate'::text]))),
+  constraint mandate_notify_hours_check CHECK ((notify_hours >= 0)),
+  constraint mandate_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'paused'::text, 'cancelled'::text, 'rejected'::text, 'expired'::text]))),
+  constraint mandate_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX mandate_customer ON public.mandate USING btree (gateway, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX mandate_ending ON public.mandate USING btree (ends_at) WHERE ((status = ANY (ARRAY['active'::text, 'paused'::text])) AND (ends_at IS NOT NULL));
+CREATE UNIQUE INDEX mandate_one_in_force ON public.mandate USING btree (org_id) WHERE (status = ANY (ARRAY['active'::text, 'paused'::text]));
+CREATE UNIQUE INDEX mandate_one_pending ON public.mandate USING btree (org_id) WHERE (status = 'pending'::text);
+CREATE INDEX mandate_token ON public.mandate USING btree (gateway, token_ref) WHERE (token_ref IS NOT NULL);
+CREATE INDEX mandate_walk ON public.mandate USING btree (org_id, created_at DESC, id DESC);
+grant insert, select, update on public.mandate to svc_runtime;
 
 create table public.org (
   id text not null,
@@ -1553,10 +1641,12 @@ create table public.topup (
   expires_at timestamp with time zone not null,
   paid_at timestamp with time zone,
   checkout_url text,
+  attempt_no integer,
   constraint topup_pkey PRIMARY KEY (id),
   constraint topup_order_once UNIQUE (gateway, gateway_ref),
   constraint topup_payment_once UNIQUE (gateway, payment_ref),
   constraint topup_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint topup_auto_has_attempt CHECK (((source = 'auto'::text) = (attempt_no IS NOT NULL))) NOT VALID,
   constraint topup_check CHECK (((refunded_minor >= 0) AND (refunded_minor <= total_minor))),
   constraint topup_check1 CHECK (((refunded_credits_micro >= 0) AND (refunded_credits_micro <= credits_micro))),
   constraint topup_credits_micro_check CHECK ((credits_micro > 0)),

@@ -15,6 +15,7 @@ export const prefixes = {
   topup: 'tup',
   refund: 'rfd',
   dispute: 'dsp',
+  mandate: 'mnd',
   gift: 'gift',
   redemption: 'red',
   invoice: 'inv',

@@ -21,6 +21,7 @@ export {
   type BudgetWindow,
   countLowBooks,
   type Entry,
+  findBelow,
   type Lot,
   type Metered,
   meteredUsage,

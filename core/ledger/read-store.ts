@@ -71,6 +71,20 @@ export async function readBalance(db: Db, book_id: number): Promise<Balance> {
   return rows[0];
 }
 
+/** Those of `books` whose available and held credit together is below the mark in the same place of `marks`. */
+export async function findBelow(
+  db: Db,
+  args: { books: readonly number[]; marks: readonly number[] },
+): Promise<number[]> {
+  const { rows } = await db.query<{ book_id: number }>({
+    name: 'ledger.find_below',
+    text: `select b.book_id from unnest($1::bigint[], $2::bigint[]) u(book_id, mark)
+             join ledger.book b using (book_id) where b.available + b.held < u.mark`,
+    values: [args.books, args.marks],
+  });
+  return rows.map(({ book_id }) => book_id);
+}
+
 /** How many live books are below the mark where `credits.low` fires. */
 export async function countLowBooks(db: Db): Promise<number> {
   const { rows } = await db.query<{ low: number }>({

@@ -10,6 +10,7 @@ import { identityOperations, staffListenerOperations as ofStaff } from '../ident
 import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
+import { mandateOperations } from '../mandates/index.ts';
 import { orgOperations } from '../orgs/index.ts';
 import { planOperations } from '../plans/index.ts';
 import { policyOperations } from '../policies/index.ts';
@@ -37,6 +38,7 @@ export const operations: readonly Operation[] = checked([
   ...redeemOperations,
   ...topupOperations,
   ...refundOperations,
+  ...mandateOperations,
   ...publicOperations,
   ...invoiceOperations,
   ...webhookOperations,

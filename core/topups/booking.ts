@@ -14,9 +14,13 @@ import type { CallbackAnswer, Captured, Topup, TopupFact } from './types.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Id of the workflow that follows a top-up. */
-export function topupWorkflowId(id: Topup['id']): string {
-  return `topup-${id}`;
+/** Id of the workflow that follows a top-up: one that nobody is at is followed by that of its attempt. */
+export function topupWorkflowId({
+  id,
+  org_id,
+  attempt_no,
+}: Pick<Topup, 'id' | 'org_id' | 'attempt_no'>): string {
+  return attempt_no === null ? `topup-${id}` : `auto-${org_id}-${attempt_no}`;
 }
 
 /**
@@ -73,7 +77,7 @@ export async function bookPaid(context: Context, asked: Topup, payment: Captured
     },
     at,
   });
-  await signalWorkflow(db, { workflow_id: topupWorkflowId(topup.id), name: 'booked', args: {}, at });
+  await signalWorkflow(db, { workflow_id: topupWorkflowId(topup), name: 'booked', args: {}, at });
   return { invoice: invoice.number, replay: false, topup: topup.id };
 }
 
@@ -121,6 +125,11 @@ async function fail(context: Context, topup: Topup, decision: Decision & { do: '
   const at = context.now();
   const failure = { code: decision.code, message: decision.message };
   await moveTopup(db, { id: topup.id, status: 'failed', failure, at });
+  if (topup.source === 'auto') {
+    // Told with the failures before it when its attempt is ended (core/mandates).
+    await signalWorkflow(db, { workflow_id: topupWorkflowId(topup), name: 'failed', args: {}, at });
+    return;
+  }
   if (!decision.tell) return;
   await writeEvent(db, {
     org_id: topup.org_id,
@@ -152,7 +161,7 @@ async function expire(context: Context, topup: Topup, fact: TopupFact): Promise<
     });
   }
   if (fact.kind !== 'cancelled') return;
-  await signalWorkflow(db, { workflow_id: topupWorkflowId(topup.id), name: 'cancelled', args: {}, at });
+  await signalWorkflow(db, { workflow_id: topupWorkflowId(topup), name: 'cancelled', args: {}, at });
 }
 
 /**

@@ -4,6 +4,7 @@ import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';
 import type { DisputeFact } from './disputes/types.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
+import type { MandateFact, NoticeFact } from './rails/mandate-types.ts';
 import type { Callback, Rail, RailEvent, RefundFact } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';
 import type { CallbackAnswer, RailName, TopupFact } from './types.ts';
@@ -16,11 +17,17 @@ function paymentOf(fact: TopupFact | null): string | null {
 }
 
 function factsOf(event: RailEvent): EventFacts {
-  const { fact, money_back, dispute } = event;
+  const { fact, money_back, dispute, mandate, notice } = event;
   if (dispute !== undefined) {
     const { kind, ref, payment_ref, amount_minor, currency, status } = dispute;
     return { fact: kind, ref, payment_ref, amount_minor, currency, status };
   }
+  if (mandate !== undefined) {
+    const { kind, change, mandate_id, setup_ref, token_ref } = mandate;
+    return { fact: kind, change, mandate_id, setup_ref, token_ref };
+  }
+  if (notice !== undefined)
+    return { fact: notice.kind, order_ref: notice.order_ref, delivered: notice.delivered };
   if (money_back !== undefined) {
     const { kind, ref, payment_ref, amount_minor, currency, status } = money_back;
     return { fact: kind, ref, payment_ref, amount_minor, currency, status };
@@ -99,6 +106,8 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
 interface Takers {
   moneyBack(context: Context, rail: RailName, fact: RefundFact): Promise<CallbackAnswer>;
   dispute(context: Context, rail: RailName, fact: DisputeFact): Promise<CallbackAnswer>;
+  mandate(context: Context, rail: RailName, fact: MandateFact): Promise<CallbackAnswer>;
+  notice(context: Context, rail: RailName, fact: NoticeFact): Promise<CallbackAnswer>;
   /** After a payment of a top-up was booked; the top-up is locked. */
   booked(context: Context, topup_id: Id<'topup'>): Promise<void>;
 }
@@ -109,13 +118,21 @@ async function takeAny(
   event: RailEvent,
   takers: Takers,
 ): Promise<CallbackAnswer> {
-  const { money_back, dispute } = event;
+  const { money_back, dispute, mandate, notice } = event;
   if (money_back !== undefined) return takers.moneyBack(context, rail.name, money_back);
   if (dispute !== undefined) return takers.dispute(context, rail.name, dispute);
+  if (mandate !== undefined) return takers.mandate(context, rail.name, mandate);
+  if (notice !== undefined) return takers.notice(context, rail.name, notice);
   const answer = await take(context, rail, event);
   if (answer.topup !== null && answer.invoice !== null && !answer.replay)
     await takers.booked(context, answer.topup);
   return answer;
+}
+
+function saysNothing(event: RailEvent): boolean {
+  const { fact, unreadable, money_back, dispute, mandate, notice } = event;
+  const parts = [unreadable, money_back, dispute, mandate, notice];
+  return fact === null && parts.every((part) => part === undefined);
 }
 
 /**
@@ -132,7 +149,7 @@ export async function takeCallback(
   const event = rail.readCallback(callback, machineMs());
   const { money_back, dispute } = event;
   const about = money_back ?? dispute;
-  if (event.fact === null && event.unreadable === undefined && about === undefined) return IGNORED;
+  if (saysNothing(event)) return IGNORED;
   return context.transaction(async (context) => {
     const { db } = context;
     const key = { rail: rail.name, event_id: event.event_id };

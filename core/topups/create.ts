@@ -106,8 +106,16 @@ async function refuseTooMany(context: Context, org_id: Id<'org'>): Promise<void>
   });
 }
 
-/** The price of a new top-up: the rate that an earlier quote promised, with everything else read again. */
-async function priceForSale(context: Context, billing: Billing, amount_minor: number): Promise<Priced> {
+/**
+ * The price of a new top-up: the rate that an earlier quote promised, with everything else read again.
+ * @throws ServiceError amount_too_small, amount_too_large, currency_not_supported, rail_unavailable, fx_stale,
+ * service_unavailable, invalid_request (state unknown), invalid_gstin.
+ */
+export async function priceForSale(
+  context: Context,
+  billing: Billing,
+  amount_minor: number,
+): Promise<Priced> {
   const { db } = context;
   const currency = currencyOf(billing);
   const since = new Date(context.now().getTime() - QUOTE_MS);
@@ -140,6 +148,39 @@ async function priceForSale(context: Context, billing: Billing, amount_minor: nu
   return priced;
 }
 
+/** Inserts the pending row of a top-up at a price. */
+export async function insertPriced(
+  context: Context,
+  args: {
+    readonly billing: Billing;
+    readonly priced: Priced;
+    readonly open_ms: number;
+  } & Pick<Topup, 'source' | 'mandate_id' | 'attempt_no'>,
+): Promise<Id<'topup'>> {
+  const { billing, priced, open_ms, source, mandate_id, attempt_no } = args;
+  const { quote, tax } = priced;
+  const id = context.newId('topup');
+  const at = context.now();
+  await insertTopup(context.db, {
+    id,
+    org_id: billing.org_id,
+    book_id: billing.live_book_id,
+    gateway: quote.rail,
+    currency: quote.currency,
+    amount_minor: quote.amount_minor,
+    tax_minor: quote.tax_minor,
+    total_minor: quote.total_minor,
+    fx_day: quote.fx_day,
+    fx_rate: quote.fx_rate,
+    credits_micro: microUsd(quote.credits_micro),
+    tax,
+    ...{ source, mandate_id, attempt_no },
+    created_at: at,
+    expires_at: new Date(at.getTime() + open_ms),
+  });
+  return id;
+}
+
 /** Writes the pending row and asks for its workflow, in one transaction. */
 function beginTopup(
   context: Context,
@@ -152,27 +193,12 @@ function beginTopup(
     const billing = await billingOf(context, args.org_id);
     const priced = await priceForSale(context, billing, args.amount_minor);
     await refuseTooMany(context, args.org_id);
-    const { quote, tax } = priced;
-    const id = context.newId('topup');
-    const at = context.now();
-    await insertTopup(db, {
-      id,
-      org_id: args.org_id,
-      book_id: billing.live_book_id,
-      gateway: quote.rail,
-      currency: quote.currency,
-      amount_minor: quote.amount_minor,
-      tax_minor: quote.tax_minor,
-      total_minor: quote.total_minor,
-      fx_day: quote.fx_day,
-      fx_rate: quote.fx_rate,
-      credits_micro: microUsd(quote.credits_micro),
-      tax,
-      source: 'checkout',
-      created_at: at,
-      expires_at: new Date(at.getTime() + OPEN_SECONDS * 1_000),
+    const id = await insertPriced(context, {
+      ...{ billing, priced, source: 'checkout', mandate_id: null, attempt_no: null },
+      open_ms: OPEN_SECONDS * 1_000,
     });
-    await startWorkflow(db, { workflow_id: topupWorkflowId(id), type: 'topUp', args: { topup_id: id }, at });
+    const workflow_id = topupWorkflowId({ id, org_id: args.org_id, attempt_no: null });
+    await startWorkflow(db, { workflow_id, type: 'topUp', args: { topup_id: id }, at: context.now() });
     return { ...priced, id, billing };
   });
 }

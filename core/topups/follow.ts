@@ -18,7 +18,7 @@ import {
   takeTasks,
 } from './rail-store.ts';
 import { RailError } from './rails/types.ts';
-import { findTopup, lockTopup, noteFee } from './store.ts';
+import { findTopup, lockTopup, nameOrder, noteFee } from './store.ts';
 import type { Topup, TopupFact, TopupStatus } from './types.ts';
 
 /** What a workflow needs to know of a top-up: ids and integers only. */
@@ -64,6 +64,20 @@ function apply(context: Context, id: Id<'topup'>, fact: TopupFact): Promise<Topu
     await applyFact(context, topup, fact);
     return getTopup(context, id);
   });
+}
+
+/** Books what a rail answered about a debit, under the name that it gave it. @throws ServiceError not_found. */
+export async function applyCharge(
+  context: Context,
+  id: Id<'topup'>,
+  charge: { readonly gateway_ref: string | null; readonly facts: readonly TopupFact[] },
+): Promise<Topup> {
+  const { gateway_ref, facts } = charge;
+  if (gateway_ref !== null)
+    await nameOrder(context.db, { id, gateway_ref, checkout_url: null, at: context.now() });
+  let after = await getTopup(context, id);
+  for (const fact of facts) after = await apply(context, id, fact);
+  return after;
 }
 
 /** From here on the silence of a rail is remarkable: it may have switched our address off after a day of failures. */

@@ -1,6 +1,14 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
+export { applyFact } from './booking.ts';
 export { takeCallback } from './callback.ts';
-export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
+export {
+  cancelTopup,
+  createTopup,
+  displayBalance,
+  insertPriced,
+  priceForSale,
+  quoteFor,
+} from './create.ts';
 export {
   type Currency,
   decimalOf,
@@ -34,6 +42,7 @@ export type {
   RailDispute,
 } from './disputes/types.ts';
 export {
+  applyCharge,
   expireTopup,
   pollTopup,
   readProgress,
@@ -56,15 +65,25 @@ export {
 } from './operations.ts';
 export { type OpenPage, type OverPage, readPayPage, readPayReturn } from './pay-page.ts';
 export { fxDisplayOperation, pricingOperation, publicOperations } from './public-operations.ts';
-export type { Quote } from './quote.ts';
+export { currencyOf, type Priced, type Quote, railOf } from './quote.ts';
 export {
   addStaffItem,
+  addTask as addRailTask,
   listStaffItems,
   purgeRailEvents,
   putStaffItem,
   readSilences,
   resolveStaffItem,
 } from './rail-store.ts';
+export {
+  type Charge,
+  type ChargeRequest,
+  type MandateFact,
+  type MandateMethod,
+  mandateMethods,
+  type NoticeFact,
+  type RailMandates,
+} from './rails/mandate-types.ts';
 export { openRails } from './rails/open.ts';
 export { type Callback, type Rail, RailError, type RefundFact } from './rails/types.ts';
 export { acceptReview, listReviews, refuseReview } from './review/decide.ts';
@@ -77,7 +96,16 @@ export {
 } from './review/operations.ts';
 export { repriced } from './review/reprice.ts';
 export { QuoteView, TopupView, viewTopup } from './schema.ts';
-export { findTopup, hasPaid, listTopups, lockTopup, purgeQuotes } from './store.ts';
+export {
+  findTopup,
+  findTopupByOrder,
+  hasPaid,
+  listTopups,
+  lockTopup,
+  nameOrder,
+  purgeQuotes,
+} from './store.ts';
+export { readTerms } from './terms.ts';
 export { type LossTotal, type PaymentTotal, sumLosses, sumPayments } from './totals-store.ts';
 export {
   type CallbackAnswer,

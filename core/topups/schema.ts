@@ -53,7 +53,7 @@ export const TopupView = named(
     disputed: Type.Boolean(),
     failure_code: Type.String({ description: 'empty when nothing failed' }),
     failure_message: Type.String(),
-    mandate_id: nullable(Type.String()),
+    mandate_id: nullable(idOf('mandate')),
     created_at: Time,
     expires_at: Time,
     paid_at: nullable(Time),

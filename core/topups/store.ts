@@ -6,8 +6,8 @@ const columns = `
   t.id, t.org_id, t.book_id, t.gateway, t.gateway_ref, t.payment_ref, t.currency, t.amount_minor, t.tax_minor,
   t.total_minor, t.fee_minor, t.fx_day::text as fx_day, t.fx_rate, t.credits_micro, t.tax, t.method, t.status,
   t.source, t.invoice_id, i.number as invoice_number, t.lot_id, t.failure_code, t.failure_message,
-  t.refunded_minor, t.refunded_credits_micro, t.disputed, t.mandate_id, t.checkout_url, t.created_at, t.expires_at,
-  t.paid_at`;
+  t.refunded_minor, t.refunded_credits_micro, t.disputed, t.mandate_id, t.attempt_no,
+  t.checkout_url, t.created_at, t.expires_at, t.paid_at`;
 
 type NewTopup = Pick<
   Topup,
@@ -24,6 +24,8 @@ type NewTopup = Pick<
   | 'credits_micro'
   | 'tax'
   | 'source'
+  | 'mandate_id'
+  | 'attempt_no'
   | 'created_at'
   | 'expires_at'
 >;
@@ -34,8 +36,8 @@ export async function insertTopup(db: Db, topup: NewTopup): Promise<void> {
     name: 'topups.insert',
     text: `
       insert into topup (id, org_id, book_id, gateway, currency, amount_minor, tax_minor, total_minor, fx_day,
-                         fx_rate, credits_micro, tax, source, created_at, updated_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15)`,
+                         fx_rate, credits_micro, tax, source, created_at, updated_at, expires_at, mandate_id, attempt_no)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16, $17)`,
     values: [
       topup.id,
       topup.org_id,
@@ -52,6 +54,8 @@ export async function insertTopup(db: Db, topup: NewTopup): Promise<void> {
       topup.source,
       topup.created_at,
       topup.expires_at,
+      topup.mandate_id,
+      topup.attempt_no,
     ],
   });
 }
@@ -98,6 +102,19 @@ export async function findNamed(
     values: [args.rail, args.order_ref, args.topup_id, args.payment_ref],
   });
   return rows;
+}
+
+/** The top-up whose order a rail calls so; null when there is none. */
+export async function findTopupByOrder(
+  db: Db,
+  args: { rail: RailName; order_ref: string },
+): Promise<Id<'topup'> | null> {
+  const { rows } = await db.query<{ id: Id<'topup'> }>({
+    name: 'topups.find_by_order',
+    text: 'select id from topup where gateway = $1 and gateway_ref = $2',
+    values: [args.rail, args.order_ref],
+  });
+  return rows[0]?.id ?? null;
 }
 
 /** Top-ups of `org_id`, newest first, strictly after `before`. */

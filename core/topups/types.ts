@@ -37,7 +37,9 @@ export interface Topup {
   readonly refunded_minor: number;
   readonly refunded_credits_micro: number;
   readonly disputed: boolean;
-  readonly mandate_id: string | null;
+  /** The mandate that it was charged under, and which attempt of its organization it is; null at a checkout. */
+  readonly mandate_id: Id<'mandate'> | null;
+  readonly attempt_no: number | null;
   /** Where it is paid; null where the rail has not said so. */
   readonly checkout_url: string | null;
   readonly created_at: Date;

@@ -49,7 +49,8 @@ form.addEventListener('submit', (event) => { if (open()) event.preventDefault();
 if (fresh) open();
 `;
 
-function escaped(text: string): string {
+/** Text that stands in HTML. */
+export function escaped(text: string): string {
   const marks: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',
@@ -60,7 +61,8 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (mark) => marks[mark] as string);
 }
 
-function frame(title: string, inner: string): string {
+/** The frame of these pages. */
+export function frame(title: string, inner: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

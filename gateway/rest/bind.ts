@@ -5,6 +5,7 @@ import { addAnswerHooks, bindHealth, bindOperations, type HttpParts } from '@svc
 import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
 import { bindPay } from '../pay/routes.ts';
+import { bindSkip } from '../pay/skip-routes.ts';
 import { bindDocs } from './docs.ts';
 
 const customerOperations = operations.filter(({ audience }) => audience.kind !== 'staff');
@@ -19,6 +20,7 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   }
   bindCallbacks(app, parts);
   bindPay(app, parts);
+  bindSkip(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);

@@ -16,6 +16,7 @@ import './types/refund.ts';
 import './types/topup.ts';
 import './types/invoice.ts';
 import './types/gift.ts';
+import './types/mandate.ts';
 import './types/node.ts';
 import './types/subscription.ts';
 

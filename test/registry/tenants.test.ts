@@ -42,6 +42,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/credits/topups': [their_money.topup_id],
   '/v1/credits/gifts': [their_gift],
   '/v1/credits/refunds': [their_money.refund_id],
+  '/v1/credits/mandates': [their_money.mandate_id],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/byok': [their_provider_key],

@@ -1,16 +1,22 @@
 // Top-ups and documents for tests of lists and tenants, without a rail.
 import { DEMO_SUPPLIER, issueTopupInvoice, taxTerms } from '@svc/core/invoices/index.ts';
 import { type Context, type Id, newId } from '@svc/core/kernel/index.ts';
+import { insertMandate } from '@svc/core/mandates/store.ts';
 import { type Billing, findBilling } from '@svc/core/orgs/index.ts';
 import { insertRefund } from '@svc/core/refunds/store.ts';
 import { insertTopup } from '@svc/core/topups/store.ts';
 import type { Tenant } from './harness.ts';
 
-/** A pending top-up of `tenant`, a document and a refund that name it. */
+/** A pending top-up of `tenant`, a document and a refund that name it, and a pending mandate. */
 export function makeTopup(
   context: Context,
   tenant: Pick<Tenant, 'org'>,
-): Promise<{ topup_id: Id<'topup'>; invoice_id: Id<'invoice'>; refund_id: Id<'refund'> }> {
+): Promise<{
+  topup_id: Id<'topup'>;
+  invoice_id: Id<'invoice'>;
+  refund_id: Id<'refund'>;
+  mandate_id: Id<'mandate'>;
+}> {
   return context.transaction(async (context) => {
     const billing = (await findBilling(context.db, tenant.org.id)) as Billing;
     const terms = taxTerms({
@@ -34,6 +40,8 @@ export function makeTopup(
       fx_day: '2026-11-20',
       tax: terms,
       source: 'checkout',
+      mandate_id: null,
+      attempt_no: null,
       created_at: at,
       expires_at: new Date(at.getTime() + 3_600_000),
     });
@@ -60,6 +68,14 @@ export function makeTopup(
       idempotency_key: null,
       created_at: at,
     });
-    return { topup_id, invoice_id: invoice.id, refund_id };
+    const mandate_id = newId('mandate');
+    await insertMandate(context.db, {
+      id: mandate_id,
+      org_id: tenant.org.id,
+      ...{ gateway: 'rail-b', method: 'card', max_amount_minor: 500_000, currency: 'USD', notify_hours: 0 },
+      created_at: at,
+      expires_at: new Date(at.getTime() + 3_600_000),
+    });
+    return { topup_id, invoice_id: invoice.id, refund_id, mandate_id };
   });
 }

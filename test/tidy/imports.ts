@@ -30,6 +30,7 @@ export const concepts = [
   'inference',
   'invoices',
   'topups',
+  'mandates',
   'refunds',
   'credits',
   'gifts',

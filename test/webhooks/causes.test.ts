@@ -4,6 +4,14 @@ import { notifyExpiring } from '@svc/core/credits/index.ts';
 import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
+import {
+  actOnMandate,
+  createMandate,
+  lookAtBalances,
+  type Mandate,
+  pollMandate,
+  setAutoTopup,
+} from '@svc/core/mandates/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
@@ -79,6 +87,14 @@ async function dispute(status: 'under_review' | 'won'): Promise<void> {
     await money.deliver(event);
 }
 
+/** Allows debits of a card at the rail. */
+async function registerCard(): Promise<Mandate> {
+  const { mandate } = await createMandate(money.context, { org_id: org.id, method: 'card' });
+  money.sim.store.mandates.save(mandate.setup_ref as string);
+  await pollMandate(money.context, { mandate_id: mandate.id });
+  return mandate;
+}
+
 /** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
   'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
@@ -106,6 +122,28 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
       ...{ ref_type: 'staff', ref_id: 'ends soon' },
     });
     await notifyExpiring(harness.context);
+  },
+  'mandate.updated': () => registerCard(),
+  'auto_topup.blocked': async () => {
+    const { id } = await registerCard();
+    await setAutoTopup(money.context, {
+      org_id: org.id,
+      enabled: true,
+      threshold_micro: 9_000_000_000_000,
+      amount_minor: 2_500,
+    });
+    await actOnMandate(money.context, { org_id: org.id, id, act: 'pause' });
+    await lookAtBalances(money.context);
+  },
+  'auto_topup.disabled': async () => {
+    const { id } = await registerCard();
+    await setAutoTopup(money.context, {
+      org_id: org.id,
+      enabled: true,
+      threshold_micro: 1,
+      amount_minor: 2_500,
+    });
+    await actOnMandate(money.context, { org_id: org.id, id, act: 'cancel' });
   },
   'refund.completed': () => refund(),
   'refund.failed': async () => {

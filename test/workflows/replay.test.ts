@@ -1,5 +1,5 @@
 // Committed histories run through today's workflow code: a change that would break what is under way fails here first. A deliberate change of steps goes behind `patched`, and a history of it is added
-// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts or
+// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts or
 // plan-period.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,13 @@ installRuntime(silentLog);
 const folderOf = (name: string) => new URL(`../../workflows/${name}/histories/`, import.meta.url).pathname;
 const folder = folderOf('top-up');
 const filesOf = (name: string) => readdirSync(folderOf(name)).filter((file) => file.endsWith('.json'));
-const KINDS = { topUp: 'top-up', refund: 'refund', planPeriod: 'plan-period' } as const;
+const KINDS = {
+  topUp: 'top-up',
+  refund: 'refund',
+  mandate: 'mandate',
+  autoTopup: 'auto-top-up',
+  planPeriod: 'plan-period',
+} as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
   filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
 );
@@ -22,8 +28,10 @@ const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 
 // A refund without an end asks as a late one does, for 14 days: two megabytes that hold nothing else.
 // Three days of grace look 72 times, like the hours before credit came.
-test('there is a history of every way a top-up, a refund or a month ends', () => {
+test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
+  expect(filesOf('mandate').sort()).toEqual(['cancelled.json', 'lapsed.json', 'registered.json']);
+  expect(filesOf('auto-top-up').sort()).toEqual(['declined.json', 'paid.json', 'skipped.json']);
   expect(filesOf('refund').sort()).toEqual(['declined.json', 'late.json', 'rail-down.json', 'refunded.json']);
   expect(filesOf('top-up').sort()).toEqual([
     'cancelled.json',
@@ -63,6 +71,9 @@ describe('the bundle', () => {
   test('holds the workflows and nothing else of ours: types of core, no code of it', () => {
     const ours = [...modules].filter((path) => path.endsWith('.ts') && !path.includes('node_modules'));
     expect(ours.map((path) => path.replace(/^.*workflows\//, '')).sort()).toEqual([
+      'auto-top-up/schedule.ts',
+      'auto-top-up/workflow.ts',
+      'mandate/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',
       'top-up/schedule.ts',

@@ -121,6 +121,7 @@ export function openRailA(options: RailAOptions): Rail {
     name: 'rail-a',
     live: options.key_id.startsWith('rzp_live_'),
     opening: openingOf(options),
+    mandates: null,
     async createCheckout(request) {
       return { gateway_ref: await createOrder(ask, request), checkout_url: request.pay_url };
     },

@@ -1,6 +1,7 @@
 // From an event of rail-b to a fact. What an event says about itself is enough: nothing is fetched.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import type { MandateFact } from './mandate-types.ts';
 import { disputeOf } from './rail-b-dispute.ts';
 import { refundOf } from './rail-b-refund.ts';
 import type { RailEvent } from './types.ts';
@@ -71,14 +72,19 @@ function readSession(type: string, session: JsonObject): Reading {
   return fact === null ? { fact: null, unreadable: 'a paid session without payment or amount' } : { fact };
 }
 
-function readIntent(type: string, intent: JsonObject): Reading {
-  if (type === 'payment_intent.payment_failed') return { fact: failureOf(intent, false) };
-  const fact = captured({
+/** A payment that succeeded; null when it lacks what a booking needs. */
+export function capturedIntent(intent: JsonObject): Captured | null {
+  return captured({
     payment: intent['id'],
     amount: intent['amount_received'],
     currency: intent['currency'],
     method: onlyMethod(intent),
   });
+}
+
+function readIntent(type: string, intent: JsonObject): Reading {
+  if (type === 'payment_intent.payment_failed') return { fact: failureOf(intent, false) };
+  const fact = capturedIntent(intent);
   return fact === null ? { fact: null, unreadable: 'a payment without id or amount' } : { fact };
 }
 
@@ -95,6 +101,22 @@ const INTENT_EVENTS = new Set(['payment_intent.succeeded', 'payment_intent.payme
 function topupOf(object: JsonObject): string | null {
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   return textOf(object['client_reference_id']) ?? textOf(metadata['topup_id']);
+}
+
+function mandateFact(change: MandateFact['change'], more: Partial<MandateFact>): MandateFact {
+  const nobody = { mandate_id: null, setup_ref: null, token_ref: null, customer_ref: null };
+  return { kind: 'mandate', change, ...nobody, ends_at: null, first_payment: null, ...more };
+}
+
+/** What an event says of a card that is kept; null when it is about none. */
+function readMandate(type: string, object: JsonObject): MandateFact | null {
+  if (type === 'payment_method.detached')
+    return mandateFact('cancelled', { token_ref: textOf(object['id']) });
+  if (!SESSION_EVENTS.has(type) || object['mode'] !== 'setup') return null;
+  const named = { mandate_id: textOf(object['client_reference_id']), setup_ref: textOf(object['id']) };
+  // A session does not say which card was kept.
+  if (type === 'checkout.session.completed') return mandateFact('completed', named);
+  return type === 'checkout.session.expired' ? mandateFact('lapsed', named) : null;
 }
 
 /**
@@ -117,6 +139,8 @@ export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
   const data = isObject(event['data']) ? event['data'] : {};
   const object = isObject(data['object']) ? data['object'] : {};
   if (event['livemode'] === undefined ? live : event['livemode'] !== live) return nothing;
+  const mandate = readMandate(type, object);
+  if (mandate !== null) return { ...nothing, mandate };
   if (SESSION_EVENTS.has(type)) {
     const about = { order_ref: idOf(object['id']), topup_id: topupOf(object) };
     return { event_id, type, ...about, ...readSession(type, object) };

@@ -3,6 +3,7 @@ import type Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
 import { railBDisputes } from './rail-b-dispute.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
+import { chargeStateOf, feeOfIntent, isIntent, railBMandates } from './rail-b-mandate.ts';
 import { railBRefunds } from './rail-b-refund.ts';
 import { verifyCallback } from './signature.ts';
 import { type CheckoutRequest, type CheckoutState, type Rail, RailError } from './types.ts';
@@ -72,13 +73,8 @@ function sessionOf(request: CheckoutRequest): Stripe.Checkout.SessionCreateParam
   };
 }
 
-function feeOf(session: Stripe.Checkout.Session): number | null {
-  const intent = session.payment_intent;
-  const charge = intent !== null && typeof intent === 'object' ? intent.latest_charge : null;
-  const balance = charge !== null && typeof charge === 'object' ? charge.balance_transaction : null;
-  // A fee in another currency is not comparable with the amounts of the top-up.
-  if (balance === null || typeof balance !== 'object' || balance.currency !== session.currency) return null;
-  return balance.fee;
+function feeOf({ payment_intent }: Stripe.Checkout.Session): number | null {
+  return payment_intent !== null && typeof payment_intent === 'object' ? feeOfIntent(payment_intent) : null;
 }
 
 function stateOf(session: Stripe.Checkout.Session): CheckoutState {
@@ -108,6 +104,7 @@ export function openRailB(options: RailBOptions): Rail {
     name: 'rail-b',
     live,
     opening: null,
+    mandates: railBMandates(ask),
     async createCheckout(request) {
       const session = await ask((client) =>
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
@@ -117,12 +114,17 @@ export function openRailB(options: RailBOptions): Rail {
       return { gateway_ref: session.id, checkout_url: session.url };
     },
     async readCheckout(gateway_ref) {
+      if (isIntent(gateway_ref)) {
+        const expand = ['latest_charge.balance_transaction'];
+        return chargeStateOf(await ask((client) => client.paymentIntents.retrieve(gateway_ref, { expand })));
+      }
       const expand = ['payment_intent.latest_charge.balance_transaction'];
       return stateOf(await ask((client) => client.checkout.sessions.retrieve(gateway_ref, { expand })));
     },
     async closeCheckout(gateway_ref) {
       try {
-        await ask((client) => client.checkout.sessions.expire(gateway_ref));
+        if (isIntent(gateway_ref)) await ask((client) => client.paymentIntents.cancel(gateway_ref));
+        else await ask((client) => client.checkout.sessions.expire(gateway_ref));
       } catch (error) {
         // Paid or expired meanwhile: there is nothing left to close.
         if (error instanceof RailError && error.declined) return;

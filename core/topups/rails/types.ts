@@ -2,6 +2,7 @@
 import type { Id } from '../../kernel/index.ts';
 import type { DisputeFact } from '../disputes/types.ts';
 import type { RailName, TopupFact } from '../types.ts';
+import type { MandateFact, NoticeFact, RailMandates } from './mandate-types.ts';
 
 export interface Checkout {
   /** Order or session at the rail. */
@@ -70,6 +71,9 @@ export interface RailEvent {
   readonly money_back?: RefundFact;
   /** What the event says of a payment that is disputed; such an event has no `fact`. */
   readonly dispute?: DisputeFact;
+  /** What it says of a mandate, or of the notice before a debit; such an event has no `fact`. */
+  readonly mandate?: MandateFact;
+  readonly notice?: NoticeFact;
   /** An event about a top-up that lacks needed data or has the other mode: it becomes a staff item. */
   readonly unreadable?: string;
 }
@@ -106,6 +110,8 @@ export interface Rail {
   readonly live: boolean;
   /** Null: the rail has pages of its own to pay on. */
   readonly opening: CheckoutOpening | null;
+  /** Null: nobody can be charged here while away. */
+  readonly mandates: RailMandates | null;
   createCheckout(request: CheckoutRequest): Promise<Checkout>;
   readCheckout(gateway_ref: string): Promise<CheckoutState>;
   /** Closes an open order; one that is closed or paid stays as it is. */

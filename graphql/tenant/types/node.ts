@@ -1,5 +1,6 @@
 // Looks up any object by its id, whose prefix names its type.
 import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { getMandateOperation } from '@svc/core/mandates/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
 import { getRefundOperation } from '@svc/core/refunds/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';
@@ -20,6 +21,10 @@ async function findNode(id: string, { runner, loaders }: TenantContext): Promise
   if (isId('refund', id)) {
     const found = await nullWhenMissing(runner.run(getRefundOperation, { id }));
     return marked('Refund', found?.refund);
+  }
+  if (isId('mandate', id)) {
+    const found = await nullWhenMissing(runner.run(getMandateOperation, { id }));
+    return marked('Mandate', found?.mandate);
   }
   if (isId('org', id)) {
     return marked('Organization', await nullWhenMissing(runner.run(getOrgOperation, { id })));

@@ -31,11 +31,13 @@ export interface Intent {
   readonly livemode: false;
   readonly created: number;
   readonly currency: string;
+  /** Whose kept card it is; null of a payment at a checkout. */
+  readonly customer: string | null;
   readonly metadata: Metadata;
   readonly payment_method_types: readonly string[];
   readonly amount: number;
   amount_received: number;
-  status: 'processing' | 'succeeded' | 'requires_payment_method';
+  status: 'processing' | 'succeeded' | 'requires_payment_method' | 'canceled';
   latest_charge: string | null;
   last_payment_error: { code: string; decline_code: string | null; message: string } | null;
 }
@@ -102,16 +104,19 @@ export interface RailEvent {
   readonly data: { readonly object: unknown };
 }
 
+interface RefusalFacts {
+  readonly code?: string;
+  readonly param?: string;
+  readonly decline_code?: string;
+  readonly payment_intent?: Intent;
+}
+
 /** A refusal as the rail words it. */
 export class RailRefusal extends Error {
   readonly status: number;
-  readonly body: { error: { type: string; message: string; code?: string; param?: string } };
+  readonly body: { error: { type: string; message: string } & RefusalFacts };
 
-  constructor(
-    status: number,
-    message: string,
-    more: { readonly type?: string; readonly code?: string; readonly param?: string } = {},
-  ) {
+  constructor(status: number, message: string, more: { readonly type?: string } & RefusalFacts = {}) {
     super(message);
     this.status = status;
     const { type = 'invalid_request_error', ...rest } = more;

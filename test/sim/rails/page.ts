@@ -1,5 +1,6 @@
 // The checkout page: plain HTML without scripts, which says what it is, and whose buttons a browser or a person clicks.
 import { escaped, frame } from './frame.ts';
+import type { SetupSession } from './mandates.ts';
 import type { Session } from './objects.ts';
 
 function money(session: Session): string {
@@ -44,4 +45,22 @@ export function checkoutPage(session: Session, alert: string | null): string {
   const back =
     session.status === 'expired' ? (session.cancel_url ?? session.success_url) : session.success_url;
   return frame('Checkout (simulator)', `${head}\n<p>${words} <a href="${escaped(back)}">Return</a></p>`);
+}
+
+/** The page on which a card is kept for later payments. */
+export function setupPage(session: SetupSession): string {
+  const base = `/c/setup/${session.id}`;
+  const head = '<h1>Save a card</h1>\n<p>For payments that are made while you are away.</p>';
+  if (session.status !== 'open') {
+    const words = session.status === 'expired' ? 'This page has expired.' : 'The card is saved.';
+    const back = `<a href="${escaped(session.success_url)}">Return</a>`;
+    return frame('Save a card (simulator)', `${head}\n<p>${words} ${back}</p>`);
+  }
+  const buttons = [
+    button(`${base}/ok`, 'Save a card that pays', true),
+    button(`${base}/insufficient_funds`, 'Save a card without money'),
+    button(`${base}/authentication_required`, 'Save a card that asks its holder each time'),
+    button(`${base}/close`, 'Close without saving'),
+  ];
+  return frame('Save a card (simulator)', `${head}\n<form method="post">\n${buttons.join('\n')}\n</form>`);
 }

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type ApiFault, bodyOf, Faults, pause } from './faults.ts';
 import { type Form, parseForm, textAt } from './form.ts';
+import type { CardFate } from './mandates.ts';
 import { type RailEvent, RailRefusal, type Session } from './objects.ts';
-import { checkoutPage } from './page.ts';
+import { checkoutPage, setupPage } from './page.ts';
 import { readState, writeState } from './state-file.ts';
 import { RailStore } from './store.ts';
 import { type DeliveryKnobs, Webhooks } from './webhooks.ts';
@@ -53,6 +54,9 @@ interface Kept {
   answer: { status: number; body: string } | null;
 }
 
+const FATES: readonly string[] = ['ok', 'insufficient_funds', 'authentication_required', 'expired_card'];
+const isFate = (word: string): word is CardFate => FATES.includes(word);
+
 function expanded(store: RailStore, object: object, paths: readonly string[]): object {
   const copy = structuredClone(object) as Record<string, unknown>;
   for (const path of paths) {
@@ -90,8 +94,10 @@ class RailServer {
   }
 
   private maps() {
-    const { sessions, intents, charges, balances, refunds, disputes } = this.store;
-    return { sessions, intents, charges, balances, refunds, disputes, kept: this.kept };
+    const { sessions, intents, charges, balances, refunds, disputes, mandates } = this.store;
+    const { sessions: setups, setup_intents, payment_methods } = mandates;
+    const kept = { kept: this.kept, setups, setup_intents, payment_methods };
+    return { sessions, intents, charges, balances, refunds, disputes, ...kept };
   }
 
   /** Takes up what an earlier process left; its pages are at the address of this one. */
@@ -99,6 +105,8 @@ class RailServer {
     if (this.state_file === undefined) return;
     readState(this.state_file, this.maps());
     for (const session of this.store.sessions.values()) session.url = this.store.pageOf(session.id);
+    for (const setup of this.store.mandates.sessions.values())
+      setup.url = this.store.pageOf(setup.id).replace('/c/pay/', '/c/setup/');
   }
 
   private save(): void {
@@ -147,6 +155,8 @@ class RailServer {
       .replace('/v1/checkout/', '/v1/')
       .split('/')
       .slice(2);
+    const kept = this.apiOfMandates({ call: `${method} ${resource} ${act}`, object_id, form, query });
+    if (kept !== null) return kept;
     if (method === 'POST' && act === 'expire' && resource === 'sessions') return this.store.expire(object_id);
     if (method === 'POST' && object_id === '' && resource === 'sessions')
       return this.store.createSession(form);
@@ -156,10 +166,24 @@ class RailServer {
       return this.store.refunding.list(query.get('payment_intent'));
     if (method === 'GET' && object_id !== '' && act === '') {
       const expand = [...query].filter(([name]) => name.startsWith('expand')).map(([, value]) => value);
-      const found = resource === 'sessions' ? this.store.session(object_id) : this.store.object(object_id);
+      const is_payment = resource === 'sessions' && !this.store.mandates.sessions.has(object_id);
+      const found = is_payment ? this.store.session(object_id) : this.store.object(object_id);
       return expanded(this.store, found, expand);
     }
     throw new RailRefusal(404, `Unrecognized request URL (${method}: ${path}).`);
+  }
+
+  /** Calls about cards that are kept; null for any other. */
+  private apiOfMandates(of: { call: string; object_id: string; form: Form; query: URLSearchParams }) {
+    const { mandates } = this.store;
+    const { call, object_id, form, query } = of;
+    const is_setup = textAt(form, 'mode') === 'setup' || mandates.sessions.has(object_id);
+    if (call === 'POST sessions ' && object_id === '' && is_setup) return mandates.createSession(form);
+    if (call === 'POST sessions expire' && is_setup) return mandates.expire(object_id);
+    if (call === 'POST payment_intents ' && object_id === '') return mandates.charge(form);
+    if (call === 'POST payment_intents cancel') return mandates.cancel(object_id);
+    if (call === 'GET payment_intents ' && object_id === '') return mandates.list(query.get('customer'));
+    return call === 'POST payment_methods detach' ? mandates.detach(object_id) : null;
   }
 
   private authorise(request: IncomingMessage): void {
@@ -236,6 +260,25 @@ class RailServer {
     leave(session.success_url);
   }
 
+  async serveSetup(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const [, , , session_id = '', action = ''] = url.pathname.split('/');
+    const { mandates } = this.store;
+    const session = mandates.sessions.get(session_id);
+    if (session === undefined) throw new RailRefusal(404, 'Not found.');
+    if (request.method !== 'POST') {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+      response.end(setupPage(session));
+      return;
+    }
+    await bodyOf(request);
+    if (action !== 'close') {
+      mandates.save(session_id, isFate(action) ? action : 'ok');
+      this.save();
+    }
+    const back = action === 'close' ? (session.cancel_url ?? session.success_url) : session.success_url;
+    response.writeHead(303, { location: back }).end();
+  }
+
   async serveControl(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     const text = await bodyOf(request);
     const [, , what, session_id = '', action = ''] = url.pathname.split('/');
@@ -285,6 +328,7 @@ class RailServer {
     try {
       if (url.pathname.startsWith('/v1/')) await this.serveApi(request, response, url);
       else if (url.pathname.startsWith('/c/pay/')) await this.servePage(request, response, url);
+      else if (url.pathname.startsWith('/c/setup/')) await this.serveSetup(request, response, url);
       else if (url.pathname.startsWith('/_sim/')) await this.serveControl(request, response, url);
       else throw new RailRefusal(404, 'Not found.');
     } catch (error) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Disputes } from './disputes.ts';
 import { type Form, mapAt, textAt } from './form.ts';
+import { Mandates } from './mandates.ts';
 import {
   type BalanceTransaction,
   type Charge,
@@ -45,6 +46,7 @@ export class RailStore {
   readonly balances = new Map<string, BalanceTransaction>();
   readonly refunding: Refunds;
   readonly disputing: Disputes;
+  readonly mandates: Mandates;
   /** Added to the amount of the next payments, so that the payer pays another amount than requested. */
   amount_delta = 0;
   private readonly options: StoreOptions;
@@ -56,6 +58,9 @@ export class RailStore {
     this.disputing = new Disputes({ intents, charges, id, seconds, tell });
     const bars = (charge_id: string) => this.disputing.bars(charge_id);
     this.refunding = new Refunds({ intents, charges, id, seconds, tell, bars });
+    const capture = (intent: Intent) => this.capture(intent);
+    const pageOf = (session_id: string) => this.pageOf(session_id).replace('/c/pay/', '/c/setup/');
+    this.mandates = new Mandates({ intents, id, seconds, tell, capture, pageOf });
   }
 
   get refunds(): Map<string, Refund> {
@@ -162,6 +167,7 @@ export class RailStore {
       livemode: false,
       created: seconds(),
       currency: session.currency,
+      customer: null,
       metadata: { ...session.intent_metadata },
       payment_method_types: ['card'],
       amount: session.amount_total + this.amount_delta,
@@ -290,7 +296,17 @@ export class RailStore {
 
   /** An object by its id, whatever it is. */
   object(object_id: string): object {
-    const maps = [this.sessions, this.intents, this.charges, this.balances, this.refunds, this.disputes];
+    const { sessions, setup_intents, payment_methods } = this.mandates;
+    const kept = [sessions, setup_intents, payment_methods];
+    const maps = [
+      this.sessions,
+      this.intents,
+      this.charges,
+      this.balances,
+      this.refunds,
+      this.disputes,
+      ...kept,
+    ];
     for (const map of maps) {
       const found = map.get(object_id);
       if (found !== undefined) return found;
