@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { atFileEnd } from '../../test/support/ends.ts';
 import { createPool } from '../db/index.ts';
-import { silentLog } from '../kernel/index.ts';
+import { nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import { lead } from './leader.ts';
 
 const url = await createTestDatabase();
@@ -52,4 +52,34 @@ test('a leader whose connection the server ends leads no more until it has the l
   });
   await expect.poll(() => alone.leading, { interval: 1 }).toBe(false);
   await expect.poll(() => alone.leading, { timeout: 15_000 }).toBe(true);
+});
+
+test('a job of every hour has its turn at once when the development clock has moved, and one behind the turn under way', async () => {
+  const database = await createTestDatabase();
+  const turns: number[] = [];
+  let end = () => {};
+  const run = () => {
+    turns.push(nowMs());
+    return new Promise<number>((done) => {
+      end = () => done(0);
+    });
+  };
+  const alone = lead({ url: database, log: silentLog, jobs: [{ name: 'hourly', every_ms: 3_600_000, run }] });
+  atFileEnd(async () => {
+    shiftClock(0);
+    end();
+    await alone.stop();
+  });
+  await expect.poll(() => turns.length).toBe(1);
+  end();
+  const began = nowMs();
+  shiftClock(86_400_000);
+  await expect.poll(() => turns.length).toBe(2);
+  expect((turns[1] as number) - began).toBeGreaterThanOrEqual(86_400_000);
+  shiftClock(2 * 86_400_000);
+  await expect.poll(() => alone.counts.get('hourly')?.runs).toBe(2);
+  const later = setInterval(end, 50);
+  await expect.poll(() => turns.length).toBe(3);
+  clearInterval(later);
+  expect((turns[2] as number) - began).toBeGreaterThanOrEqual(2 * 86_400_000);
 });

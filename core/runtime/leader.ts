@@ -1,10 +1,14 @@
 // One process of an installation does the periodic work: the holder of a session-level advisory lock. When it dies,
 // its connection and with it the lock go, and another process takes over at its next try.
 import pg from 'pg';
-import { type Log, nowMs } from '../kernel/index.ts';
+import { type Log, machineMs, nowMs } from '../kernel/index.ts';
 
 const LOCK = 7_305_118_202;
 const RETRY_MS = 2_000;
+/** How soon a move of the development clock is seen; where it never moves, a comparison of two numbers. */
+const CLOCK_MS = 100;
+/** Two readings of the clocks are not of one instant. */
+const NOISE_MS = 1_000;
 /** A connection that the network forgot in silence is given up, and another one asks. */
 const ANSWER_MS = 10_000;
 /** A machine that vanishes without closing its connection loses the lock in half a minute and not after two hours. */
@@ -87,7 +91,10 @@ class Leadership implements Leader {
       // A connection that broke under the question has lost what it won.
       if (!rows[0]?.won || this.#stopped || this.#client !== client) return;
       this.#leading = true;
-      for (const job of this.#jobs) this.#schedule(job);
+      const ticks = this.#jobs.map((job) => this.#schedule(job));
+      this.#followClock(() => {
+        for (const tick of ticks) tick();
+      });
     } catch {
       // The database is away; the next turn opens another connection.
       const broken = this.#client;
@@ -129,19 +136,41 @@ class Leadership implements Leader {
     this.#timers = [];
   }
 
-  #schedule(job: Job): void {
+  /** Starts the turns of a job; the function that it returns begins one out of turn, or another behind the present one. */
+  #schedule(job: Job): () => void {
     let busy = false;
+    let once_more = false;
     const tick = () => {
       if (busy || !this.#leading || this.#stopped) return;
       busy = true;
       const work = this.#turn(job).finally(() => {
         busy = false;
         this.#running.delete(work);
+        if (!once_more) return;
+        once_more = false;
+        tick();
       });
       this.#running.add(work);
     };
     this.#timers.push(setInterval(tick, job.every_ms).unref());
     tick();
+    return () => {
+      once_more = busy;
+      tick();
+    };
+  }
+
+  /** Calls `moved` when the development clock was moved: what an hour does is due when it is an hour later there. */
+  #followClock(moved: () => void): void {
+    const shift = () => nowMs() - machineMs();
+    let last = shift();
+    const look = () => {
+      const present = shift();
+      if (Math.abs(present - last) <= NOISE_MS) return;
+      last = present;
+      moved();
+    };
+    this.#timers.push(setInterval(look, CLOCK_MS).unref());
   }
 
   async #turn(job: Job): Promise<void> {
