@@ -8,3 +8,4 @@ export {
   resumeProjectOperation,
 } from './operations.ts';
 export { CreateProjectInput, PatchProjectInput, ProjectView, projectStatuses } from './schema.ts';
+export { viewProjects } from './view.ts';

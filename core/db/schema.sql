@@ -849,6 +849,8 @@ create table public.mail (
   constraint mail_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX mail_age ON public.mail USING btree (created_at);
+CREATE INDEX mail_of_org ON public.mail USING btree (org_id, created_at DESC, id DESC);
+CREATE INDEX mail_of_reference ON public.mail USING btree (reference);
 CREATE INDEX mail_queue ON public.mail USING btree (next_at, id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE INDEX mail_to_address ON public.mail USING btree (recipient_key, sent_at);
 grant delete, insert, select, update on public.mail to svc_runtime;

@@ -1,3 +1,5 @@
+export { BudgetsView, listStaffBudgetsOperation } from './budgets.ts';
+export { findMailsOperation, MailView } from './mails.ts';
 export {
   deskOperations,
   listStaffActsOperation,

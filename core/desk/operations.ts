@@ -16,6 +16,8 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { closeItem, listOpenItems, listTopups, lockItem, TopupView, viewTopup } from '../topups/index.ts';
+import { listStaffBudgetsOperation } from './budgets.ts';
+import { findMailsOperation } from './mails.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
 
 const readers = { kind: 'staff', roles: ['finance', 'support'] } as const;
@@ -220,4 +222,6 @@ export const deskOperations = [
   listStaffActsOperation,
   listStaffItemsOperation,
   resolveItemOperation,
+  listStaffBudgetsOperation,
+  findMailsOperation,
 ] as const;

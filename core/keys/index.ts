@@ -23,8 +23,9 @@ export {
   findSubjectOwner,
   hasWorkingKeys,
   listChains,
+  listKeys,
   lockKey,
   updateKey,
 } from './store.ts';
 export type { Grant, KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
-export { sightOf } from './view.ts';
+export { sightOf, viewKeys } from './view.ts';

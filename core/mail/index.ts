@@ -4,6 +4,13 @@ export { type MailOutcome, type MailParts, sendDue } from './deliver.ts';
 export { purgeMails } from './purge.ts';
 export { render } from './render.ts';
 export { sendMail } from './send.ts';
-export { countMails, listRefused, readMailBacklog, releaseAddress } from './store.ts';
+export {
+  countMails,
+  findMails,
+  listRefused,
+  readMailBacklog,
+  releaseAddress,
+  type SentMail,
+} from './store.ts';
 export { type DataOf, findTemplate, type TemplateName, templates } from './templates/all.ts';
 export { type MailTransport, openMailTransport } from './transport.ts';

@@ -260,3 +260,48 @@ export async function deleteMails(db: Db, before: Date): Promise<number> {
   });
   return rowCount;
 }
+
+/** A mail without what it says: its data may name a person's affairs. */
+export interface SentMail {
+  readonly id: Id<'mail'>;
+  readonly org_id: Id<'org'> | null;
+  readonly template: string;
+  readonly reference: string;
+  readonly recipient: string;
+  readonly status: MailStatus;
+  readonly attempts: number;
+  readonly answer: string;
+  readonly created_at: Date;
+  readonly sent_at: Date | null;
+}
+
+/**
+ * A page of mails, newest first, strictly after `after`: to an address, about an organization, of an id or about a
+ * reference, whichever `by` names.
+ */
+export async function findMails(
+  db: Db,
+  args: {
+    readonly by: 'address' | 'org' | 'id' | 'reference';
+    readonly value: string;
+    readonly after: { at: number; id: string } | null;
+    readonly limit: number;
+  },
+): Promise<SentMail[]> {
+  const column = { address: 'recipient_key', org: 'org_id', id: 'id', reference: 'reference' }[args.by];
+  const { rows } = await db.query<SentMail>({
+    name: `mail.find_by_${args.by}`,
+    text: `
+      select id, org_id, template, reference, recipient, status, attempts, answer, created_at, sent_at
+        from mail
+       where ${column} = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3))
+       order by created_at desc, id desc limit $4`,
+    values: [
+      args.value,
+      args.after === null ? null : new Date(args.after.at),
+      args.after?.id ?? null,
+      args.limit,
+    ],
+  });
+  return rows;
+}

@@ -2,9 +2,11 @@
 // at.
 import {
   ActView,
+  BudgetsView,
   DocumentView,
   ItemView,
   listStaffActsOperation,
+  listStaffBudgetsOperation,
   listStaffDocumentsOperation,
   listStaffItemsOperation,
   listStaffTopupsOperation,
@@ -22,6 +24,21 @@ type Any = any;
 
 type Resolved = Static<typeof resolveItemOperation.output>;
 
+/** Limits, and budgets of projects and keys, of an organization. */
+function budgetsField(t: Any, derive: Parts['derive']): Any {
+  derive.enum('BudgetScope', ['project', 'key']);
+  return t.field({
+    type: derive.output('OrgBudgets', BudgetsView),
+    nullable: true,
+    description: 'Limits, and budgets of projects and keys.',
+    args: derive.args(t.arg, 'Budgets', listStaffBudgetsOperation.input, { omit: ['id'] }),
+    complexity: { field: 200, multiplier: 1 },
+    extensions: { operation: listStaffBudgetsOperation.name },
+    resolve: ({ id }: { id: string }, args: Record<string, unknown>, { runner }: { runner: Runner }) =>
+      runner.run(listStaffBudgetsOperation, toWire(listStaffBudgetsOperation.input, { ...args, id })),
+  });
+}
+
 /** Adds the desk to the schema. */
 export function addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg }: Parts): void {
   derive.enum('TopupStatus', topupStatuses);
@@ -37,6 +54,7 @@ export function addDesk({ builder, derive, connectionType, orgPage, mutation, St
     topups: orgPage(t, 'Topups', listStaffTopupsOperation, Topups),
     documents: orgPage(t, 'Documents', listStaffDocumentsOperation, Documents),
     acts: orgPage(t, 'Acts', listStaffActsOperation, Acts),
+    budgets: budgetsField(t, derive),
   }));
   builder.queryField('staffItems', (t: Any) =>
     t.field({

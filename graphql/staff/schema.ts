@@ -44,6 +44,7 @@ import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, ro
 import type { Runner } from '../run.ts';
 import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import { addDesk } from './desk.ts';
+import { addMails } from './mails.ts';
 import { addSupport } from './support.ts';
 
 interface StaffContext {
@@ -333,6 +334,7 @@ mutation({
 const parts = { builder, derive, connectionType, orgPage, mutation, StaffOrg };
 addDesk(parts);
 addSupport(parts);
+addMails(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),
   status: t.exposeString('status'),

@@ -1,10 +1,25 @@
 // Members of staff, browsers in which one has signed in, and matters that wait for them.
 import { createPool } from '@svc/core/db/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
-import { loadRootKey, type StaffRole } from '@svc/core/kernel/index.ts';
-import { findOrg, type Org } from '@svc/core/orgs/index.ts';
+import { DEMO_SUPPLIER, taxTerms } from '@svc/core/invoices/index.ts';
+import {
+  type Context,
+  type Id,
+  loadRootKey,
+  newId,
+  newRequestId,
+  type Services,
+  type StaffRole,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
+import { listKeys } from '@svc/core/keys/index.ts';
+import { sendMail } from '@svc/core/mail/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import { type Billing, changeTerms, findBilling, findOrg, type Org } from '@svc/core/orgs/index.ts';
+import { makeBatch } from '@svc/core/redeem/index.ts';
+import { requestLimits } from '@svc/core/support/limit-request.ts';
 import { putStaffItem } from '@svc/core/topups/index.ts';
-import { moveTopup } from '@svc/core/topups/store.ts';
+import { insertTopup, moveTopup } from '@svc/core/topups/store.ts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeTopup } from '../registry/topup-rows.ts';
@@ -60,7 +75,52 @@ export async function memberState(
   return state;
 }
 
-/** A payment of `full` in review, one that came twice, and a day on which ledger and calls differ. */
+/** A top-up of 25 dollars for which 26 were paid, in review and without a document. */
+async function writeOverpaid(context: Context, org: Org): Promise<void> {
+  const id = newId('topup');
+  const at = context.now();
+  const price = { currency: 'USD', amount_minor: 2_500, fx_rate: '1.00000000', credits_micro: 25_000_000 };
+  const billing = (await findBilling(context.db, org.id)) as Billing;
+  await insertTopup(context.db, {
+    ...{ ...price, id, org_id: org.id, book_id: org.live_book_id, gateway: 'rail-b' },
+    ...{ tax_minor: 0, total_minor: 2_500, fx_day: '2026-11-20', source: 'checkout', created_at: at },
+    tax: taxTerms({
+      ...{ supplier: DEMO_SUPPLIER, billing, amount_minor: 2_500, gst_rate_bps: 1_800 },
+      inr_rate: '88.70000000',
+    }),
+    ...{ mandate_id: null, attempt_no: null },
+    expires_at: new Date(at.getTime() + 3_600_000),
+  });
+  await moveTopup(context.db, { id, status: 'review', payment_ref: 'pi_over', at });
+  const paid = { payment_ref: 'pi_over', paid_minor: 2_600, paid_currency: 'USD', method: 'card' };
+  await putStaffItem(context.db, { kind: 'amount_mismatch', subject: id, details: paid, at });
+}
+
+/** A request of `org` for more than its plan has. */
+async function writeLimitRequest(context: Context, pool: Parameters<typeof staffContext>[0], org: Org) {
+  await changeTerms(context, org.id, { plan_id: 'payg' });
+  const [key] = await listKeys(context.db, {
+    ...{ org_id: org.id, environment: 'live', project_id: null, status: 'active', now: context.now() },
+    ...{ after: null, limit: 1 },
+  });
+  if (key === undefined) throw new Error(`${org.slug} has no key`);
+  const asking = createContext({
+    ...{ request_id: newRequestId(), pool, log: silentLog, services: {} as Services },
+    caller: {
+      ...{ kind: 'key', org_id: org.id, project_id: key.project_id, key_id: key.id as Id<'key'> },
+      ...{ environment: 'live', scopes: ['manage:keys'], expires_at: null },
+    },
+  });
+  await asking.transaction((context) =>
+    requestLimits(context, {
+      key_id: key.id,
+      requested: { rpm: 900, tpm: null, concurrency: 60 },
+      reason: 'The sale begins on Friday, with ten times the calls.',
+    }),
+  );
+}
+
+/** Two payments of `full` in review, one that came twice, a day on which ledger and calls differ, a mail, codes. */
 export async function writeMatters(stack: Stack): Promise<void> {
   const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
   try {
@@ -69,7 +129,14 @@ export async function writeMatters(stack: Stack): Promise<void> {
     const { topup_id } = await makeTopup(context, { org } as never);
     const at = context.now();
     await moveTopup(pool, { id: topup_id, status: 'review', payment_ref: 'pi_review', at });
-    const paid = { paid_minor: 2_400, paid_currency: 'USD', expected_minor: 2_500, expected_currency: 'USD' };
+    const expected = { expected_minor: 2_500, expected_currency: 'USD' };
+    const paid = {
+      payment_ref: 'pi_review',
+      paid_minor: 2_400,
+      paid_currency: 'USD',
+      method: null,
+      ...expected,
+    };
     const day = { org_id: org.id, slug: org.slug, day: '2026-11-20', variance_micro: 12 };
     await putStaffItem(pool, { kind: 'amount_mismatch', subject: topup_id, details: paid, at });
     await putStaffItem(pool, {
@@ -83,6 +150,17 @@ export async function writeMatters(stack: Stack): Promise<void> {
       subject: `${org.id} 2026-11-20`,
       details: day,
       at,
+    });
+    await writeOverpaid(context, org);
+    await writeLimitRequest(context, pool, org);
+    const shown = { org: org.name, slug: org.slug, available: '$3.10', threshold: '$5.00' };
+    await sendMail(context, {
+      ...{ template: 'low_balance', to: [stack.owner.email], org_id: org.id, reference: 'evt_low' },
+      data: shown,
+    });
+    await makeBatch(context, loadRootKey(`${stack.data_dir}/keyring.json`), {
+      ...{ name: 'devcon-2026', amount_micro_usd: 5_000_000, codes: 500, credit_days: 90, country: 'IN' },
+      ...{ valid_until: new Date(at.getTime() + 30 * 86_400_000), new_org_only: true },
     });
   } finally {
     await pool.end();

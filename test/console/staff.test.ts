@@ -178,7 +178,7 @@ test('what waits stands in the queue with its reason; finance resolves it with a
   const twice = page.getByRole('listitem').filter({ hasText: 'Paid twice' });
   await twice.getByText('The second payment is given back by itself.').waitFor();
   // A payment in review is decided, not resolved.
-  const review = page.getByRole('listitem').filter({ hasText: 'Paid another amount' });
+  const review = page.getByRole('listitem').filter({ hasText: 'Paid another amount' }).first();
   expect(await review.getByRole('button', { name: /^Resolve/ }).count()).toBe(0);
   await twice.getByRole('button', { name: /^Resolve/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Resolve: Paid twice' });
@@ -190,14 +190,17 @@ test('what waits stands in the queue with its reason; finance resolves it with a
   await review.getByRole('link', { name: /^Open the organization/ }).click();
   await page.getByRole('heading', { name: 'meridian', level: 1 }).waitFor();
   await page.getByRole('row', { name: /staff\.items\.resolve given back on the 21st/ }).waitFor();
-  await page.getByRole('row', { name: /in review/ }).waitFor();
+  await page
+    .getByRole('row', { name: /in review/ })
+    .first()
+    .waitFor();
   expect(faults).toEqual([]);
   await context.close();
 
   const member = await makeMember(stack, 'sara@svc.example', ['support']);
   const reading = await openPage(browser, {}, await memberState(browser, stack, member));
   await reading.page.goto(at('orgs/meridian'));
-  await reading.page.getByText('Paid another amount').waitFor();
+  await reading.page.getByText('Paid another amount').first().waitFor();
   expect(await reading.page.getByRole('button', { name: /Grant credit|^Resolve/ }).count()).toBe(0);
   await reading.context.close();
 });
@@ -215,6 +218,11 @@ const stops: readonly Stop[] = [
   { name: 'org-sandbox', path: 'orgs/newcomer?env=sandbox', ready: 'Sandbox credit' },
   { name: 'no-org', path: 'orgs/nobody', ready: 'No such organization' },
   { name: 'queue', path: 'queue', ready: 'Paid another amount' },
+  { name: 'reviews', path: 'reviews', ready: 'Book what was paid' },
+  { name: 'limits', path: 'limits', ready: 'The sale begins' },
+  { name: 'codes', path: 'codes', ready: 'devcon-2026' },
+  { name: 'mails', path: 'mails?q=asha@meridian.example', ready: 'low balance' },
+  { name: 'no-mails', path: 'mails?q=nobody@meridian.example', ready: 'No mail for' },
   { name: 'nowhere', path: 'no/such/page', ready: 'There is nothing at this address' },
 ];
 
@@ -249,4 +257,97 @@ test.each(looks)('every page of staff is accessible and keeps to its width, $nam
   await picture(outside.page, `staff-sign-in-${look.name}`);
   await expectAccessible(outside.page, 'sign-in of staff');
   await outside.context.close();
+});
+
+test('finance books what was paid or gives it back, each with a reason; support reads and decides nothing', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('reviews'));
+  const over = page.getByRole('listitem').filter({ hasText: '$26.00 paid, $25.00 asked' });
+  await over.getByRole('button', { name: /^Book/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Book what was paid' });
+  await dialog
+    .getByText('$26.00 without tax are booked with their document, for $26.000000 of credit.')
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Book it' }).click();
+  await dialog.getByText('Say it in one line.').waitFor();
+  await picture(page, 'staff-review-dialog');
+  await expectAccessible(page, 'review dialog');
+  await dialog.getByLabel('Reason').fill('a dollar too much');
+  await dialog.getByRole('button', { name: 'Book it' }).click();
+  await over.waitFor({ state: 'detached' });
+  const short = page.getByRole('listitem').filter({ hasText: '$24.00 paid, $25.00 asked' });
+  await short.getByRole('button', { name: /^Give back/ }).click();
+  const back = page.getByRole('dialog', { name: 'Give the payment back' });
+  await back.getByLabel('Reason').fill('the customer asked for it');
+  await back.getByRole('button', { name: 'Give it back' }).click();
+  await page.getByText('Nothing waits').waitFor();
+  await page.goto(at('orgs/meridian'));
+  await page.getByRole('row', { name: /staff\.topups\.accept a dollar too much/ }).waitFor();
+  await page.getByRole('row', { name: /staff\.topups\.refuse the customer asked/ }).waitFor();
+  await page
+    .getByRole('row', { name: /paid .*\$25\.00|\$26\.00/ })
+    .first()
+    .waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a request for higher limits is granted with other values, and stands with the limits of the organization', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('limits'));
+  const request = page.getByRole('listitem').filter({ hasText: 'The sale begins on Friday' });
+  await request.getByRole('button', { name: /^Grant/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Calls a minute').fill('lots');
+  await dialog.getByRole('button', { name: 'Grant these limits' }).click();
+  await dialog.getByText('Calls a minute: a whole number from 1 on.').waitFor();
+  await picture(page, 'staff-limit-dialog');
+  await expectAccessible(page, 'limit dialog');
+  await dialog.getByLabel('Calls a minute').fill('800');
+  await dialog.getByRole('button', { name: 'Grant these limits' }).click();
+  await page.getByText('Nothing waits').waitFor();
+  await page.goto(at('orgs/meridian'));
+  await page.getByText('of which granted beyond the plan: 800 calls a minute, 60 at once').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a batch of codes is made and shown once as a file, then stopped', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('codes'));
+  await page.getByRole('button', { name: 'Make a batch…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Make the codes' }).click();
+  await dialog.getByText('Up to 40 of a to z').waitFor();
+  await picture(page, 'staff-batch-dialog');
+  await expectAccessible(page, 'batch dialog');
+  await dialog.getByLabel('Name').fill('meetup');
+  await dialog.getByLabel('Dollars of each code').fill('2.50');
+  await dialog.getByLabel('Codes', { exact: true }).fill('3');
+  await dialog.getByLabel('Credit lasts, days').fill('30');
+  await dialog.getByLabel('Codes are taken until').fill('2099-01-31');
+  await dialog.getByRole('button', { name: 'Make the codes' }).click();
+  const csv = await dialog.getByLabel('Codes as CSV').inputValue();
+  expect(
+    csv
+      .trim()
+      .split('\n')
+      .map((line) => line.trim()),
+  ).toEqual([
+    'code,amount_micro_usd,batch',
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^CR-[0-9A-Z-]+,2500000,meetup$/)),
+  ]);
+  await picture(page, 'staff-codes-once');
+  const saved = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save as a file' }).click();
+  expect((await saved).suggestedFilename()).toBe('meetup.csv');
+  await dialog.getByRole('button', { name: 'I have them, close' }).click();
+  const row = page.getByRole('row', { name: /meetup/ });
+  await row.getByText('open').waitFor();
+  expect(await page.content()).not.toContain('CR-');
+  await row.getByRole('button', { name: 'Stop meetup' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop this batch' }).click();
+  await row.getByText('stopped').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
 });

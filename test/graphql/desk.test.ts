@@ -1,4 +1,6 @@
 // The desk of staff: an organization's top-ups, documents and acts, and the queue of what a person must look at.
+import { sendMail } from '@svc/core/mail/index.ts';
+import { overrideLimits } from '@svc/core/support/index.ts';
 import { putStaffItem } from '@svc/core/topups/index.ts';
 import { moveTopup } from '@svc/core/topups/store.ts';
 import { beforeAll, expect, test } from 'vitest';
@@ -136,4 +138,97 @@ test('looks are in the log too, when they are asked for', async () => {
     `{ staffOrg(id: "${b.org.slug}") { acts(looks: true) { nodes { action reason } } } }`,
   );
   expect(acts.data.staffOrg.acts.nodes).toContainEqual({ action: 'staff.items.list', reason: null });
+});
+
+test('mails are found by address, organization, id and reference, without what they say, and each search is written down', async () => {
+  const data = { org: 'Acme', slug: 'acme', available: '$1.00', threshold: '$5.00' };
+  await sendMail(harness.context, {
+    ...{ template: 'low_balance', to: ['Asha@Acme.example'], org_id: a.org.id, reference: 'evt_low', data },
+  });
+  const search = `query($q: String!) { mails(q: $q) { nodes {
+    id orgId template reference recipient status attempts answer sentAt } } }`;
+  const found = async (q: string, token = support) => {
+    const { data } = await world.ask(staff, token, search, { q });
+    return data.mails?.nodes ?? null;
+  };
+  const [mail] = await found('asha@acme.example');
+  expect(mail).toMatchObject({
+    ...{ orgId: a.org.id, template: 'low_balance', reference: 'evt_low', recipient: 'Asha@Acme.example' },
+    ...{ status: 'queued', attempts: 0, answer: '', sentAt: null },
+  });
+  for (const q of [mail.id, 'evt_low', a.org.slug, a.org.id, ' asha@acme.example ']) {
+    expect((await found(q)).map(({ id }: { id: string }) => id)).toContain(mail.id);
+  }
+  for (const q of ['asha@acme', 'evt_', b.org.slug, '%']) expect(await found(q)).toEqual([]);
+  expect(await found('evt_low', catalog)).toBe(null);
+  const looked = await withClient(harness.url, async (client) => {
+    const { rows } = await client.query(
+      `select after from audit_entry where action = 'staff.mails.find' and org_id = '' order by id limit 1`,
+    );
+    return rows;
+  });
+  expect(looked).toEqual([{ after: { by: 'address', value: 'asha@acme.example' } }]);
+});
+
+test('limits and budgets of an organization stand on its page, with what was granted beyond the plan', async () => {
+  const at = { key: a.key };
+  const project = await harness.call('PATCH', `/v1/projects/${a.live.id}`, {
+    ...{ ...at, body: { budget: { monthly_micro: 9_000_000, hard: false } } },
+  });
+  const key = await harness.call('PATCH', `/v1/keys/${a.key_id}`, {
+    ...{ ...at, body: { budget: { daily_micro: 5_000 }, limits: { rpm: 60 } } },
+  });
+  expect([project.statusCode, key.statusCode]).toEqual([200, 200]);
+  await overrideLimits(harness.context, { org_id: a.org.id, limits: { rpm: 900 }, reason: 'agreed' });
+  const query = `{ staffOrg(id: "${a.org.slug}") { budgets { limits { rpm } overrides { rpm tpm }
+    lines { scope id budgetMicro hard spendMicro pausedUntil limits { rpm } } } } }`;
+  const { data } = await world.ask(staff, finance, query);
+  const { limits, overrides, lines } = data.staffOrg.budgets;
+  // By agreement: the plan has no bound, and the grant does not make one.
+  expect([limits, overrides]).toEqual([{ rpm: null }, { rpm: 900, tpm: null }]);
+  expect(lines).toContainEqual({
+    ...{ scope: 'PROJECT', id: a.live.id, budgetMicro: '9000000', hard: false, spendMicro: '0' },
+    ...{ pausedUntil: null, limits: { rpm: null } },
+  });
+  expect(lines).toContainEqual({
+    ...{ scope: 'KEY', id: a.key_id, budgetMicro: '5000', hard: true, spendMicro: null },
+    ...{ pausedUntil: null, limits: { rpm: 60 } },
+  });
+  expect((await world.ask(staff, catalog, query)).data.staffOrg).toEqual({ budgets: null });
+});
+
+test('support grants and refuses requests for higher limits; a decided one cannot be decided again', async () => {
+  await withClient(harness.url, (client) =>
+    client.query(`update org set plan_id = 'payg' where id = $1`, [b.org.id]),
+  );
+  const ask = async (rpm: number) => {
+    const body = { key_id: b.key_id, rpm };
+    const reply = await harness.call('POST', '/v1/limits/requests', { key: b.key, body });
+    return reply.json().ticket.id as string;
+  };
+  const ids = [await ask(700), await ask(800)];
+  const list = '{ limitRequests { nodes { orgSlug keyStatus most { rpm } ticket { id status } } } }';
+  const { data } = await world.ask(staff, support, list);
+  expect(data.limitRequests.nodes).toMatchObject([
+    { orgSlug: b.org.slug, keyStatus: 'active', most: { rpm: 300 }, ticket: { id: ids[0], status: 'OPEN' } },
+    { ticket: { id: ids[1] } },
+  ]);
+  const act = (name: string, input: object, token = support) =>
+    world.ask(
+      ...([staff, token] as const),
+      `mutation($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) {
+        __typename ... on UserError { code path } } }`,
+      { input },
+    );
+  const granted = await act('approveLimits', { id: ids[0], rpm: 600, answer: 'For the sale.' });
+  expect(granted.data.approveLimits.__typename).toBe('ApproveLimitsPayload');
+  const again = await act('refuseLimits', { id: ids[0], answer: 'no' });
+  expect(again.data.refuseLimits).toMatchObject({ __typename: 'ConflictError', code: 'state_conflict' });
+  const wordless = await act('refuseLimits', { id: ids[1], answer: '' });
+  expect(wordless.data.refuseLimits).toMatchObject({ code: 'invalid_request', path: ['input', 'answer'] });
+  const denied = await act('refuseLimits', { id: ids[1], answer: 'no' }, catalog);
+  expect(denied.data.refuseLimits).toMatchObject({ code: 'permission_denied' });
+  const withdrawn = await act('overrideLimits', { orgId: b.org.slug, rpm: null, reason: 'over' });
+  expect(withdrawn.data.overrideLimits.__typename).toBe('OverrideLimitsPayload');
+  expect((await world.ask(staff, support, list)).data.limitRequests.nodes).toHaveLength(1);
 });

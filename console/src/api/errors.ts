@@ -21,6 +21,11 @@ function fault(parts: Partial<Fault> & Pick<Fault, 'code' | 'message'>): Fault {
   return { ...nothing, offline: false, ...parts };
 }
 
+/** What a form finds wrong by itself. */
+export function faultOfForm(message: string): Fault {
+  return fault({ code: 'invalid_request', message });
+}
+
 export const offlineFault = fault({
   code: 'offline',
   message: 'No answer from the server. Check the connection; what you see may be out of date.',

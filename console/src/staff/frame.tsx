@@ -28,6 +28,10 @@ interface NavItem {
 const nav: readonly NavItem[] = [
   { href: '/', name: 'Find', icon: 'search', key: 'f' },
   { href: '/queue', name: 'Queue', icon: 'alert-triangle', key: 'q' },
+  { href: '/reviews', name: 'Reviews', icon: 'eye', key: 'r' },
+  { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
+  { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
+  { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
 ];
 
 export function NotFound() {

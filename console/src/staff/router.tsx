@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -69,11 +69,50 @@ const queueRoute = createRoute({
   ),
 });
 
+const reviewsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/reviews',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/reviews/page.tsx')),
+    'ReviewsPage',
+  ),
+});
+
+const limitsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/limits',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/limits/page.tsx')),
+    'LimitsPage',
+  ),
+});
+
+const codesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/codes',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/codes/page.tsx')),
+    'CodesPage',
+  ),
+});
+
+const mailsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/mails',
+  validateSearch: readFindSearch,
+  component: lazyRouteComponent(
+    kept(() => import('./pages/mails/page.tsx')),
+    'MailsPage',
+  ),
+});
+
 export function createStaffRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
       signInRoute,
-      frameRoute.addChildren([findRoute, orgRoute, queueRoute]),
+      frameRoute.addChildren([
+        ...[findRoute, orgRoute, queueRoute, reviewsRoute, limitsRoute, codesRoute, mailsRoute],
+      ]),
     ]),
     defaultErrorComponent: PageFault,
     scrollRestoration: false,

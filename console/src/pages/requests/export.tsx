@@ -5,20 +5,12 @@ import { type Fault, faultOfQuery } from '../../api/errors.ts';
 import { RequestsDocument, type RequestsQueryVariables } from '../../api/gen/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { countText } from '../../ui/format/numbers.ts';
+import { saveText } from '../../ui/save-file.ts';
 import { csvOf } from './csv.ts';
 import { OLDER_PAGE, type ReadRow } from './use-requests.ts';
 
 /** More than a spreadsheet is looked through for, and read in some ten seconds. */
 const ROWS_MAX = 10_000;
-
-function save(text: string, name: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}
 
 function useExport(variables: RequestsQueryVariables, name: string) {
   const client = useClient();
@@ -55,7 +47,7 @@ function useExport(variables: RequestsQueryVariables, name: string) {
       const { hasNextPage, endCursor } = data.requests.pageInfo;
       after = hasNextPage && rows.length < ROWS_MAX ? (endCursor ?? null) : null;
     } while (after !== null);
-    save(csvOf(rows, new Map(rows.flatMap(({ keyId, key }) => (key ? [[keyId, key.name]] : [])))), name);
+    saveText(csvOf(rows, new Map(rows.flatMap(({ keyId, key }) => (key ? [[keyId, key.name]] : [])))), name);
     stop();
   };
   return { start, stop, count, fault };

@@ -10,7 +10,7 @@ const words: Readonly<Record<string, Words>> = {
   amount_mismatch: {
     title: 'Paid another amount',
     why: 'The payment of a top-up has another amount or currency than the top-up. It is in review, and nothing was booked.',
-    todo: 'Compare both in the dashboard of the rail, then book or refuse the top-up.',
+    todo: 'Compare both in the dashboard of the rail, then book it or give it back under Reviews.',
   },
   second_payment: {
     title: 'Paid twice',
@@ -31,6 +31,66 @@ const words: Readonly<Record<string, Words>> = {
     title: 'Callback that cannot be read',
     why: 'A signed callback of a rail lacks what its kind must have. Nothing was booked.',
     todo: 'Look at the event in the dashboard of the rail; tell who runs the service when more of them come.',
+  },
+  rail_silent: {
+    title: 'Rail sends no callbacks',
+    why: 'A payment was found by asking the rail, which had reported nothing for an hour. It may have switched our address off after a day of failures. No payment is lost: the service goes on asking.',
+    todo: 'See in the dashboard of the rail whether the webhook is switched on, then resolve.',
+  },
+  refund_at_rail: {
+    title: 'Refund made at the rail',
+    why: 'Money was given back in the dashboard of the rail, not through the service. It was booked: credits were taken and a credit note was written.',
+    todo: 'Ask who did it and why; refunds belong into the service, where what is left is checked first.',
+  },
+  refund_differs: {
+    title: 'Refund that fits nothing',
+    why: 'What went back at the rail cannot be booked: its amount, currency or tax is none that the top-up can have. Nothing was booked.',
+    todo: 'Compare it with the top-up and settle the difference with the rail and the customer.',
+  },
+  refund_failed_later: {
+    title: 'Refund came back',
+    why: 'The rail reports that a refund has failed which it had called done. Credits and credit note stand as they were.',
+    todo: 'Find in the dashboard of the rail where the money is, and give it to the customer another way.',
+  },
+  refund_silent: {
+    title: 'Refund without an end',
+    why: 'The rail has not said for days whether a refund went through. Its credits stay taken.',
+    todo: 'Ask the rail. When it ends there, it ends here by itself.',
+  },
+  fx_jump: {
+    title: 'Exchange rate jumped',
+    why: 'A rate of the day moved by more than a tenth. The day is not in force; prices follow the day before until they are too old.',
+    todo: 'Compare with another source. When it is right, put it in force with svcctl fx accept.',
+  },
+  debit_silent: {
+    title: 'Debit without an end',
+    why: 'The rail has not said for days whether an automatic debit went through.',
+    todo: 'Ask the rail. When it ends there, it ends here by itself.',
+  },
+  dispute_opened: {
+    title: 'Payment disputed',
+    why: 'The payer has disputed a payment at the bank. Its credits are taken as far as they were there; money moves when the dispute ends.',
+    todo: 'Answer it at the rail before its day, or accept it there. It ends here by itself.',
+  },
+  dispute_differs: {
+    title: 'Dispute of another amount',
+    why: 'A payment is disputed in another currency, or for more than is left of it. Credits are taken for what fits.',
+    todo: 'Compare it with the top-up and its refunds in the dashboard of the rail.',
+  },
+  dispute_changed: {
+    title: 'Dispute that ended differently',
+    why: 'The rail says something of a dispute that cannot follow what it said before. Nothing was booked.',
+    todo: 'Find out at the rail how it ended.',
+  },
+  dispute_loss: {
+    title: 'Lost dispute, credits spent',
+    why: 'A dispute was lost and its credits were spent already. The organization cannot pay in until the loss is settled.',
+    todo: 'Ask the customer to pay, or write the loss off with a reason.',
+  },
+  mandate_not_released: {
+    title: 'Mandate that the rail keeps',
+    why: 'A mandate was cancelled here, and for a week the rail could not be made to forget it. Nothing is debited by us.',
+    todo: 'Cancel the token in the dashboard of the rail, then resolve.',
   },
   reconciliation_variance: {
     title: 'Ledger and calls differ',

@@ -23,6 +23,7 @@ import { useMay } from '../../realm.ts';
 import { readOrgSearch } from '../../search.ts';
 import { OrgStatus } from '../../words.tsx';
 import { Items } from '../items.tsx';
+import { BudgetsCard } from './budgets-card.tsx';
 import { DocumentsCard } from './documents-card.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { ActsCard, LotsCard, MovementsCard } from './ledger-cards.tsx';
@@ -35,7 +36,10 @@ function Facts({ org }: { org: Org }) {
   return (
     <p className="org-facts">
       <OrgStatus status={org.status} /> {org.kind.toLowerCase()} · plan {org.planId} · {org.billingCountry},{' '}
-      {org.billingCurrency} · made <Time at={org.createdAt} /> · <IdText id={org.id} />
+      {org.billingCurrency} · made <Time at={org.createdAt} /> · <IdText id={org.id} /> ·{' '}
+      <To className="link" href={`/mails?q=${org.slug}`}>
+        mails
+      </To>
     </p>
   );
 }
@@ -120,6 +124,7 @@ function Cards(props: {
     <>
       <TopupsCard id={id} org={org} />
       <DocumentsCard id={id} org={org} />
+      <BudgetsCard org={org} />
       <LotsCard id={id} environment={environment} org={ledger} />
       <MovementsCard id={id} environment={environment} org={ledger} />
       <ActsCard id={id} org={ledger} />

@@ -1,0 +1,145 @@
+// Makes a batch of codes and shows them once, as a file.
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import { CreateRedeemBatchDocument } from '../../../api/gen/staff/graphql.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { plural } from '../../../ui/format/numbers.ts';
+import { saveText } from '../../../ui/save-file.ts';
+import { FormFault } from '../../../ui/states.tsx';
+import { type BatchFaults, type BatchForm, batchOf, fields } from './form.ts';
+
+interface Made {
+  readonly name: string;
+  readonly codes: number;
+  readonly csv: string;
+}
+
+function readForm(form: HTMLFormElement): BatchForm {
+  const data = new FormData(form);
+  const read = fields.map((name) => [name, String(data.get(name) ?? '').trim()] as const);
+  return {
+    ...(Object.fromEntries(read) as Record<(typeof fields)[number], string>),
+    newOrgOnly: data.has('newOrgOnly'),
+  };
+}
+
+function useCreate(onMade: (made: Made) => void) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [faults, setFaults] = useState<BatchFaults>({});
+  const [fault, setFault] = useState<Fault | null>(null);
+  const create = async (form: BatchForm) => {
+    if (busy) return;
+    const { faults, input } = batchOf(form, new Date().toISOString().slice(0, 10));
+    setFaults(faults);
+    setFault(null);
+    if (input === null) return;
+    setBusy(true);
+    const { data, error } = await client.mutation(CreateRedeemBatchDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) return setFault(faultOfQuery(error));
+    const answer = data?.createRedeemBatch;
+    if (answer === undefined) return;
+    if (answer.__typename !== 'CreateRedeemBatchPayload') return setFault(faultOfUserError(answer));
+    onMade({ ...answer.batch, csv: answer.csv });
+  };
+  return { create, busy, faults, fault };
+}
+
+function Fields({ faults }: { faults: BatchFaults }) {
+  const field = (name: (typeof fields)[number], label: string, hint: string, more: object = {}) => (
+    <TextField
+      label={label}
+      name={name}
+      hint={hint}
+      autoComplete="off"
+      fault={faults[name] ?? null}
+      {...more}
+    />
+  );
+  return (
+    <>
+      {field('name', 'Name', 'Who redeems sees it, like devcon-2026.', {
+        'data-autofocus': true,
+        maxLength: 40,
+      })}
+      <div className="batch-pair">
+        {field('amount', 'Dollars of each code', 'At most 100.', { inputMode: 'decimal' })}
+        {field('codes', 'Codes', 'Up to 10,000.', { inputMode: 'numeric' })}
+      </div>
+      <div className="batch-pair">
+        {field('creditDays', 'Credit lasts, days', 'From the redemption on.', { inputMode: 'numeric' })}
+        {field('validUntil', 'Codes are taken until', 'The end of that day, UTC.', { type: 'date' })}
+      </div>
+      <div className="batch-pair">
+        {field('maxPerOrg', 'Codes per organization', 'Empty: one.', { inputMode: 'numeric' })}
+        {field('country', 'Billing country', 'Empty: any.', { maxLength: 2 })}
+      </div>
+      <label className="check">
+        <input type="checkbox" name="newOrgOnly" />
+        <span>
+          New organizations only <span className="faint">those that neither paid nor redeemed before</span>
+        </span>
+      </label>
+    </>
+  );
+}
+
+function Codes({ made, onClose }: { made: Made; onClose: () => void }) {
+  const [saved, setSaved] = useState(false);
+  return (
+    <Dialog
+      title={`${plural(made.codes, 'code')} of ${made.name}`}
+      note="They are shown here and nowhere else: the service keeps only what it needs to know one again."
+      onClose={saved ? onClose : () => undefined}
+    >
+      <div className="dialog-form">
+        <textarea className="input codes mono" aria-label="Codes as CSV" readOnly rows={8} value={made.csv} />
+        <div className="dialog-foot">
+          <Button
+            kind="primary"
+            icon="download"
+            onClick={() => {
+              saveText(made.csv, `${made.name}.csv`);
+              setSaved(true);
+            }}
+          >
+            Save as a file
+          </Button>
+          <Button onClick={onClose}>I have them, close</Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+export function CreateBatchDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const [made, setMade] = useState<Made | null>(null);
+  const { create, busy, faults, fault } = useCreate(setMade);
+  if (made !== null) return <Codes made={made} onClose={onDone} />;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void create(readForm(event.currentTarget));
+  };
+  return (
+    <Dialog
+      title="Make a batch of codes"
+      note="One person makes codes of at most $100.00 each. The batch stands in the audit log with your name."
+      onClose={onClose}
+    >
+      <form className="dialog-form" onSubmit={submit} noValidate>
+        <Fields faults={faults} />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Make the codes
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,64 @@
+// The dialog in which a person decides a matter: words are asked for, what follows is said, and a refusal stays here.
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Fault } from '../../api/errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+
+export function DecideDialog(props: {
+  title: string;
+  note: ReactNode;
+  /** Label and hint of the words. */
+  words: { readonly label: string; readonly hint: string; readonly needed: boolean };
+  verb: string;
+  danger?: boolean;
+  /** Further fields, before the words. */
+  children?: ReactNode;
+  /** Null when it was done. */
+  send: (form: FormData, words: string) => Promise<Fault | null>;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { title, note, words, verb, danger, children, send, onClose, onDone } = props;
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [empty, setEmpty] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = new FormData(event.currentTarget);
+    const text = String(form.get('words') ?? '').trim();
+    setFault(null);
+    setEmpty(words.needed && text === '');
+    if (words.needed && text === '') return;
+    setBusy(true);
+    const refused = await send(form, text);
+    setBusy(false);
+    if (refused === null) onDone();
+    else setFault(refused);
+  };
+  return (
+    <Dialog title={title} note={note} size={480} onClose={onClose}>
+      <form className="dialog-form" onSubmit={(event) => void submit(event)} noValidate>
+        {children}
+        <TextField
+          label={words.label}
+          name="words"
+          maxLength={500}
+          hint={words.hint}
+          autoComplete="off"
+          fault={empty ? 'Say it in one line.' : null}
+          data-autofocus
+        />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

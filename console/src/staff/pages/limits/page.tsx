@@ -1,0 +1,229 @@
+// Requests for higher limits that wait for a person, oldest first.
+import { useState } from 'react';
+import { type Client, useClient, useQuery } from 'urql';
+import { type Fault, faultOfForm, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import {
+  ApproveLimitsDocument,
+  type LimitRequestRowFragment,
+  RefuseLimitsDocument,
+  StaffLimitRequestsDocument,
+} from '../../../api/gen/staff/graphql.ts';
+import { limitOf } from '../../../pages/budgets/limits.ts';
+import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Card, PageHead } from '../../../ui/card.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { countText } from '../../../ui/format/numbers.ts';
+import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
+import { Table } from '../../../ui/table.tsx';
+import { Time, useNow } from '../../../ui/time.tsx';
+import { To } from '../../go.tsx';
+import { useMay } from '../../realm.ts';
+import { DecideDialog } from '../decide-dialog.tsx';
+import { ageOf } from '../item-words.ts';
+
+const PAGE = 20;
+const names = ['rpm', 'tpm', 'concurrency'] as const;
+const labels = { rpm: 'Calls a minute', tpm: 'Tokens a minute', concurrency: 'At once' } as const;
+type Row = LimitRequestRowFragment;
+type Verdict = 'approve' | 'refuse';
+
+function limitText(limit: number | null | undefined): string {
+  return limit === null || limit === undefined ? 'no limit' : countText(limit);
+}
+
+/** The limits that a request names. */
+function askedOf({ ticket }: Row): (typeof names)[number][] {
+  return names.filter((name) => typeof ticket.body.requested[name] === 'number');
+}
+
+function Asked({ row }: { row: Row }) {
+  return (
+    <Table name={`Limits that ${row.keyName} asks for`}>
+      <thead>
+        <tr>
+          <th scope="col">Limit</th>
+          <th scope="col" className="n">
+            Asked
+          </th>
+          <th scope="col" className="n">
+            Key now
+          </th>
+          <th scope="col" className="n">
+            Organization
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {askedOf(row).map((name) => (
+          <tr key={name}>
+            <td>{labels[name]}</td>
+            <td className="n">{limitText(row.ticket.body.requested[name])}</td>
+            <td className="n soft">{limitText(row.now[name])}</td>
+            <td className="n soft">{limitText(row.most[name])}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function Request({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void }) {
+  const now = useNow();
+  const may = useMay('support', 'finance');
+  const { ticket, keyName, keyStatus } = row;
+  return (
+    <li className="item">
+      <div className="item-head">
+        <h3>
+          {row.orgName}, key {keyName}
+        </h3>
+        <span className="sub">
+          waits {ageOf(ticket.createdAt, now)}, came <Time at={ticket.createdAt} />, plan {row.planId}
+          {keyStatus !== 'active' && `, the key is ${keyStatus}`}
+        </span>
+      </div>
+      {ticket.body.reason !== '' && <p className="soft">“{ticket.body.reason}”</p>}
+      <Asked row={row} />
+      <div className="row wrap">
+        {may && keyStatus === 'active' && (
+          <Button kind="primary" onClick={() => onDecide('approve')} aria-label={`Grant ${ticket.subject}`}>
+            Grant…
+          </Button>
+        )}
+        {may && (
+          <Button onClick={() => onDecide('refuse')} aria-label={`Refuse ${ticket.subject}`}>
+            Refuse…
+          </Button>
+        )}
+        <To
+          className="btn"
+          href={`/orgs/${row.orgSlug}`}
+          aria-label={`Open the organization of ${ticket.subject}`}
+        >
+          Open the organization
+        </To>
+      </div>
+    </li>
+  );
+}
+
+async function approve(client: Client, row: Row, form: FormData, answer: string): Promise<Fault | null> {
+  const wanted = askedOf(row).map((name) => [name, limitOf(String(form.get(name) ?? ''))] as const);
+  const wrong = wanted.find(([, value]) => typeof value !== 'number');
+  if (wrong !== undefined) {
+    return faultOfForm(`${labels[wrong[0]]}: a whole number from 1 on.`);
+  }
+  const input = { id: row.ticket.id, answer, ...Object.fromEntries(wanted) };
+  const { data, error } = await client.mutation(ApproveLimitsDocument, { input }).toPromise();
+  if (error) return faultOfQuery(error);
+  const result = data?.approveLimits;
+  return result === undefined || result.__typename === 'ApproveLimitsPayload'
+    ? null
+    : faultOfUserError(result);
+}
+
+async function refuse(client: Client, row: Row, answer: string): Promise<Fault | null> {
+  const input = { id: row.ticket.id, answer };
+  const { data, error } = await client.mutation(RefuseLimitsDocument, { input }).toPromise();
+  if (error) return faultOfQuery(error);
+  const result = data?.refuseLimits;
+  return result === undefined || result.__typename === 'RefuseLimitsPayload'
+    ? null
+    : faultOfUserError(result);
+}
+
+interface Doing {
+  readonly row: Row;
+  readonly verdict: Verdict;
+}
+
+function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
+  const client = useClient();
+  const { row, verdict } = doing;
+  const grants = verdict === 'approve';
+  return (
+    <DecideDialog
+      title={grants ? `Grant limits to ${row.keyName}` : `Refuse ${row.keyName}`}
+      note={
+        grants
+          ? 'What lies beyond the plan becomes an override of the organization. It holds within a second; who asked gets a mail.'
+          : 'The limits stay as they are; who asked gets a mail with your words.'
+      }
+      words={{
+        label: 'Answer',
+        hint: grants ? 'The customer reads it. May be empty.' : 'The customer reads it.',
+        needed: !grants,
+      }}
+      verb={grants ? 'Grant these limits' : 'Refuse the request'}
+      danger={!grants}
+      send={(form, answer) => (grants ? approve(client, row, form, answer) : refuse(client, row, answer))}
+      onClose={onClose}
+      onDone={onDone}
+    >
+      {grants &&
+        askedOf(row).map((name) => (
+          <TextField
+            key={name}
+            label={labels[name]}
+            name={name}
+            inputMode="numeric"
+            defaultValue={row.ticket.body.requested[name] ?? ''}
+            autoComplete="off"
+          />
+        ))}
+    </DecideDialog>
+  );
+}
+
+export function LimitsPage() {
+  const client = useClient();
+  const [{ data, error }, again] = useQuery({
+    query: StaffLimitRequestsDocument,
+    variables: { first: PAGE },
+  });
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const reread = () => again({ requestPolicy: 'network-only' });
+  const { rows, ...older } = useOlder(data?.limitRequests, async (after) => {
+    const { data: page, error } = await client
+      .query(StaffLimitRequestsDocument, { first: PAGE, after })
+      .toPromise();
+    return { page: page?.limitRequests, error };
+  });
+  return (
+    <>
+      <PageHead title="Limits">
+        <p>Requests for higher limits that go beyond a plan. The oldest stands first.</p>
+      </PageHead>
+      <Card title="Open requests" flush>
+        {error && !data?.limitRequests && <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />}
+        {!error && data === undefined && (
+          <div className="item">
+            <Bone width={260} />
+          </div>
+        )}
+        {rows?.length === 0 && <Empty title="Nothing waits">What a plan allows is granted by itself.</Empty>}
+        {rows !== undefined && rows.length > 0 && (
+          <>
+            <ul className="items">
+              {rows.map((row) => (
+                <Request key={row.ticket.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
+              ))}
+            </ul>
+            <OlderFoot shown={rows.length} what="requests" {...older} />
+          </>
+        )}
+      </Card>
+      {doing && (
+        <Decision
+          doing={doing}
+          onClose={() => setDoing(null)}
+          onDone={() => {
+            setDoing(null);
+            reread();
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,11 @@
+// Saving text from the page as a file.
+
+/** Lets the browser save `text` as `name`. */
+export function saveText(text: string, name: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
