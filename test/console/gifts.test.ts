@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { openPage, picture, signedIn } from './browser.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -62,6 +62,45 @@ test('a check-in and a gift move the balance, a code that does not exist is refu
   await page.getByRole('button', { name: /Cancel the gift/ }).click();
   await page.getByText('given back').waitFor();
   await expect.poll(() => centsAt(page, 'Available credit')).toBe(before);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a card is saved at the rail, automatic top-up is switched on and changed, and the card is removed', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/credits`);
+  const card = page.getByRole('region', { name: 'Automatic top-up' });
+  await card.getByText('It is switched off.').waitFor();
+  expect(await card.getByRole('button', { name: 'Switch on' }).isDisabled()).toBe(true);
+  await picture(page, 'auto-topup-none');
+  await card.getByRole('button', { name: 'Use a card' }).click();
+  await page.getByRole('button', { name: 'Save a card that pays' }).click();
+  await page.waitForURL(/outcome=done/);
+  await card.getByText('Your card may be debited, up to $5,000.00 at a time.').waitFor();
+  await card.getByRole('button', { name: 'Change' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Automatic top-up' });
+  await dialog.getByLabel('When the balance falls below, in USD').fill('5');
+  await dialog.getByLabel('Add, in USD').fill('6000');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('The mandate does not allow so much in one debit.').waitFor();
+  await dialog.getByLabel('Add, in USD').fill('50');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await card.getByText('When the balance falls below $5.00, add $50.00 by card.').waitFor();
+  await card.getByRole('button', { name: 'Switch on' }).click();
+  await card.getByText('The balance is watched.').waitFor();
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [1440, 360]) {
+      const seen = await openPage(browser, { scheme, width }, owner);
+      await seen.page.goto(`${stack.console_url}/meridian/live/credits`);
+      await seen.page.getByText('The balance is watched.').waitFor();
+      await expectNoSidewaysScroll(seen.page, `automatic top-up, ${scheme} ${width}`);
+      await expectAccessible(seen.page, `automatic top-up, ${scheme} ${width}`);
+      await picture(seen.page, `auto-topup-${scheme}-${width}`);
+      await seen.context.close();
+    }
+  }
+  await card.getByRole('button', { name: 'Remove' }).click();
+  await card.getByText('The payment method was removed, so it was switched off.').waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -66,6 +66,15 @@ test('a card is registered at the rail, and the former one is given up when the 
   ]);
 });
 
+test('the event of a card that was saved makes its mandate active, without anybody asking', async () => {
+  const org = await world.org('event-alone');
+  const { mandate } = await createMandate(context, { org_id: org.id, method: 'card' });
+  sim.store.mandates.save(mandate.setup_ref as string);
+  const saved = sim.webhooks.events.findLast(({ type }) => type === 'setup_intent.succeeded');
+  await world.deliver(saved as object);
+  expect(await world.mandate(mandate.id)).toMatchObject({ status: 'active' });
+});
+
 test('a registration lapses after a day; one that is finished after all is taken back at the rail', async () => {
   const org = await world.org('lapses');
   const { mandate } = await createMandate(context, { org_id: org.id, method: 'card' });

@@ -112,6 +112,11 @@ function mandateFact(change: MandateFact['change'], more: Partial<MandateFact>):
 function readMandate(type: string, object: JsonObject): MandateFact | null {
   if (type === 'payment_method.detached')
     return mandateFact('cancelled', { token_ref: textOf(object['id']) });
+  if (type === 'setup_intent.succeeded' && isObject(object['metadata'])) {
+    const mandate_id = textOf(object['metadata']['mandate_id']);
+    const token = { token_ref: idOf(object['payment_method']), customer_ref: idOf(object['customer']) };
+    return mandate_id === null ? null : mandateFact('confirmed', { mandate_id, ...token });
+  }
   if (!SESSION_EVENTS.has(type) || object['mode'] !== 'setup') return null;
   const named = { mandate_id: textOf(object['client_reference_id']), setup_ref: textOf(object['id']) };
   // A session does not say which card was kept.

@@ -19,6 +19,7 @@ import { Money } from '../../ui/money.tsx';
 import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { useRestored } from '../../ui/use-restored.ts';
 import { AddCreditsDialog } from './add-dialog.tsx';
+import { AutoTopupCard } from './auto/auto-card.tsx';
 import { TopupReturn } from './return-card.tsx';
 import { TopupsCard } from './topups-card.tsx';
 import { liveViews, Views } from './views.tsx';
@@ -74,6 +75,16 @@ function AddDialog({
   return <AddCreditsDialog is_first={is_first} {...rest} />;
 }
 
+/** Payments, and how they are made by themselves; who may not pay has no `action`. */
+function FirstView(props: React.ComponentProps<typeof TopupsCard>) {
+  return (
+    <>
+      {props.action && <AutoTopupCard />}
+      <TopupsCard {...props} />
+    </>
+  );
+}
+
 function LiveCredits() {
   const { slug, role } = useOrg();
   const search = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
@@ -123,7 +134,7 @@ function LiveCredits() {
             <Views
               view={search.view}
               onChanged={reread}
-              first={<TopupsCard data={data} action={button || undefined} />}
+              first={<FirstView data={data} action={button || undefined} />}
             />
           </>
         )}
