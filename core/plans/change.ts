@@ -89,10 +89,16 @@ async function begin(context: Context, org_id: Id<'org'>, plan_id: PlanId): Prom
 async function refuseUnpaid(context: Context, org_id: Id<'org'>, charge: Charge): Promise<never> {
   const org = await findOrg(context.db, org_id);
   if (org === null) throw notFound();
+  const available_micro = await availableMicro(context, org);
+  if (available_micro >= charge.fee_micro)
+    throw conflict(
+      charge.status,
+      'The month or the balance has changed meanwhile. Read the plan and ask again.',
+    );
   throw new ServiceError(
     'insufficient_credits',
     'There are not enough credits for the plan. Add credits, then change it again.',
-    { details: { required_micro: charge.fee_micro, available_micro: await availableMicro(context, org) } },
+    { details: { required_micro: charge.fee_micro, available_micro } },
   );
 }
 

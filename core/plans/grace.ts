@@ -23,7 +23,7 @@ function progressOf(context: Context, charge: Charge): PeriodProgress {
 }
 
 /** Tries the fee again where there is credit for it, else sends the mail of the day or ends the plan. */
-async function stepGrace(context: Context, key: ChargeKey): Promise<void> {
+export async function stepGrace(context: Context, key: ChargeKey): Promise<void> {
   await context.transaction(async (context) => {
     const { org, charge } = await lockCharge(context, key);
     if (charge.status !== 'grace') return;

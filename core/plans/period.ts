@@ -4,7 +4,8 @@ import { listOnPlans, lockOrg, monthOf, type PlanTerms, planOffer, readPlanTerms
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { beginCharge, movePlan, settleCharge } from './charge.ts';
 import { monthlyPrice } from './fee.ts';
-import { listCharged, listPending } from './store.ts';
+import { stepGrace } from './grace.ts';
+import { listCharged, listOverdue, listPending } from './store.ts';
 import { type ChargeKey, refOf } from './types.ts';
 
 const PAGE = 500;
@@ -53,11 +54,36 @@ export async function openPeriod(context: Context, org_id: Id<'org'>): Promise<b
   return is_due;
 }
 
-/** Begins the month for every organization for which it has not begun, and draws what the ledger answered late. A job. */
+/** Does `work`, and says whether it did anything; what fails for one organization keeps no other waiting. */
+async function alone(context: Context, org_id: Id<'org'>, work: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await work();
+  } catch (error) {
+    context.log.warn({ org_id, error }, 'plans: a step of a charge failed, it is tried again');
+    return false;
+  }
+}
+
+/** Draws what the ledger answered late, and ends the grace that is over, where no workflow runs to do so. */
+async function settleOpen(context: Context): Promise<void> {
+  for (const charge of await listPending(context.db, PAGE))
+    await alone(context, charge.org_id, async () => (await settleCharge(context, charge)) !== null);
+  for (const charge of await listOverdue(context.db, { at: context.now(), limit: PAGE }))
+    await alone(context, charge.org_id, async () => {
+      await stepGrace(context, charge);
+      return true;
+    });
+}
+
+/**
+ * Begins the month for every organization for which it has not begun, and brings charges to their end that nobody else
+ * does. A job.
+ */
 export async function openPeriods(context: Context): Promise<number> {
   const at = context.now();
   const { period } = monthOf(at);
   let opened = 0;
+  await settleOpen(context);
   for (let after = ''; ; ) {
     const page = await listOnPlans(context.db, { after, limit: PAGE });
     const due = page.filter((terms) => dueChange(terms, at) !== null || hasFee(terms, at));
@@ -65,12 +91,11 @@ export async function openPeriods(context: Context): Promise<number> {
     const charged = new Set(org_ids.length === 0 ? [] : await listCharged(context.db, { period, org_ids }));
     for (const terms of due) {
       if (charged.has(terms.org_id) && dueChange(terms, at) === null) continue;
-      if (await openPeriod(context, terms.org_id)) opened++;
+      if (await alone(context, terms.org_id, () => openPeriod(context, terms.org_id))) opened++;
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) break;
     after = last.org_id;
   }
-  for (const charge of await listPending(context.db, PAGE)) await settleCharge(context, charge);
   return opened;
 }

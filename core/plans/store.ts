@@ -92,6 +92,18 @@ export async function listPending(db: Db, limit: number): Promise<Charge[]> {
   return rows;
 }
 
+/** Charges whose days of grace are over, the longest waiting first. */
+export async function listOverdue(db: Db, args: { at: Date; limit: number }): Promise<Charge[]> {
+  const { rows } = await db.query<Charge>({
+    name: 'plans.list_overdue',
+    text: `
+      select ${COLUMNS} from plan_charge
+       where status = 'grace' and settled_at is null and grace_until <= $1 order by grace_until limit $2`,
+    values: [args.at, args.limit],
+  });
+  return rows;
+}
+
 /** Brings a charge to its end. */
 export async function closeCharge(
   db: Db,

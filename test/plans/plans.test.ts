@@ -1,5 +1,6 @@
 // Plans over the wire and the real ledger: what a month and a change cost, when they apply, and what happens without credit.
-import { expireLots } from '@svc/core/ledger/index.ts';
+import { silentLog } from '@svc/core/kernel/index.ts';
+import { applyDueTasks, expireLots } from '@svc/core/ledger/index.ts';
 import { changeTerms, type PlanId } from '@svc/core/orgs/index.ts';
 import { advancePeriod, type OrgPlanView, openPeriod, openPeriods } from '@svc/core/plans/index.ts';
 import type { Static } from 'typebox';
@@ -79,6 +80,13 @@ test('at the start of a month the fee is taken and the included credit comes unt
   expect(await plan(tenant)).toMatchObject({ included_left_micro: 0 });
   await expireLots(harness.pool);
   expect(await balance(tenant)).toBe(60_000_000 - FEE.team);
+  const { days } = await world.get<{ days: object[] }>(
+    '/v1/credits/reconciliation?from=2026-12-01&to=2026-12-01',
+    tenant.key,
+  );
+  expect(days).toMatchObject([
+    { added_micro: INCLUDED.team, other_debits_micro: FEE.team, charged_micro: 5_000_000, variance_micro: 0 },
+  ]);
   await world.expectRight();
 });
 
@@ -123,6 +131,22 @@ test('without enough credit there are three days with a mail on each, then payg,
   expect(await mails(tenant)).toEqual(['plan_grace', 'plan_grace', 'plan_grace', 'plan_changed']);
   expect(await events(tenant)).toEqual([['team', 'payg']]);
   expect([await moved(tenant), await balance(tenant)]).toEqual([[], 48_999_999]);
+});
+
+test('without Temporal the grace ends all the same, also that of a month that began on its last day', async () => {
+  const tenant = await member('no-workflow', 'team', 1_000_000);
+  clockAt('2026-12-31T12:00:00Z');
+  await openPeriods(context);
+  expect((await plan(tenant)).grace?.until).toBe('2027-01-01T00:00:00.000Z');
+  // The next month is charged for itself, with days of grace of its own.
+  clockAt('2027-01-01T00:00:00Z');
+  await openPeriods(context);
+  expect((await plan(tenant)).grace?.until).toMatch(/^2027-01-04T00:00:/);
+  expect(await events(tenant)).toEqual([]);
+  clockAt('2027-01-04T00:01:00Z');
+  await openPeriods(context);
+  expect(await plan(tenant)).toMatchObject({ plan: { id: 'payg' }, grace: null });
+  expect([await events(tenant), await moved(tenant)]).toEqual([[['team', 'payg']], []]);
 });
 
 test('credit that comes in the days of grace pays the fee, whole, and the plan stays', async () => {
@@ -222,6 +246,39 @@ test('of twenty upgrades at once one is charged', async () => {
   expect(answers.some(({ statusCode }) => statusCode === 200)).toBe(true);
   expect(new Set(answers.map(({ statusCode }) => statusCode)).difference(new Set([200, 409])).size).toBe(0);
   expect(await moved(tenant)).toHaveLength(2);
+});
+
+test('an upgrade that the ledger carries out when its month is over takes nothing', async () => {
+  const tenant = await member('too-late', 'payg', 100_000_000);
+  clockAt('2026-11-30T23:59:59Z');
+  await changeTerms(context, tenant.org.id, { plan_id: 'payg' });
+  await world.rows(
+    `insert into plan_charge (org_id, period, no, plan_id, fee_micro, included_micro, status, tries, created_at)
+     values ($1, '2026-11-01', 1, 'team', 1633333, 1500000, 'pending', 1, now())`,
+    [tenant.org.id],
+  );
+  const charge = {
+    ref_id: `plan-${tenant.org.id}-202611-1`,
+    fee_micro_usd: 1_633_333,
+    included_micro_usd: 1_500_000,
+  };
+  const content = {
+    ...charge,
+    book_id: tenant.org.live_book_id,
+    lot_id: `lot_${'0'.repeat(26)}`,
+    ends_at: '2026-12-01T00:00:00Z',
+  };
+  await world.rows(
+    `insert into ledger_task (shard, book_id, kind, reference, content, next_at, created_at)
+     values ($1, $2, 'charge_plan', $3, $4, now(), now())`,
+    [tenant.org.shard, tenant.org.live_book_id, `plan_fee plan ${charge.ref_id} 1`, JSON.stringify(content)],
+  );
+  expect(codeOf(await ask(tenant, 'scale'))).toBe('state_conflict');
+  clockAt('2026-12-01T00:00:00Z');
+  await applyDueTasks(harness.pool, silentLog);
+  await openPeriods(context);
+  expect(await plan(tenant)).toMatchObject({ plan: { id: 'payg' }, grace: null });
+  expect([await moved(tenant), await balance(tenant)]).toEqual([[], 100_000_000]);
 });
 
 test('an upgrade without enough credit changes nothing and says what it would take', async () => {
