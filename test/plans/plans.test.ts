@@ -1,61 +1,16 @@
 // Plans over the wire and the real ledger: what a month and a change cost, when they apply, and what happens without credit.
 import { silentLog } from '@svc/core/kernel/index.ts';
 import { applyDueTasks, expireLots } from '@svc/core/ledger/index.ts';
-import { changeTerms, type PlanId } from '@svc/core/orgs/index.ts';
-import { advancePeriod, type OrgPlanView, openPeriod, openPeriods } from '@svc/core/plans/index.ts';
-import type { Static } from 'typebox';
+import { changeTerms } from '@svc/core/orgs/index.ts';
+import { openPeriods } from '@svc/core/plans/index.ts';
 import { expect, test } from 'vitest';
-import { clockAt, startWorld } from '../credits/world.ts';
-import { codeOf, type Tenant } from '../registry/harness.ts';
+import { clockAt } from '../credits/world.ts';
+import { codeOf } from '../registry/harness.ts';
+import { FEE, INCLUDED, pathOf, startPlanWorld } from './world.ts';
 
-const world = await startWorld();
+const { world, plan, ask, balance, planEntries, moved, mails, events, member, begin, step } =
+  await startPlanWorld();
 const { harness, context } = world;
-const FEE = { team: 49_000_000, scale: 499_000_000 } as const;
-const INCLUDED = { team: 45_000_000, scale: 475_000_000 } as const;
-
-type Plan = Static<typeof OrgPlanView>;
-
-const pathOf = ({ org }: Tenant) => `/v1/orgs/${org.id}/plan`;
-const plan = (tenant: Tenant) => world.get<Plan>(pathOf(tenant), tenant.key);
-const ask = (tenant: Tenant, plan_id: string) =>
-  harness.call('PUT', pathOf(tenant), { key: tenant.key, body: { plan_id } });
-const balance = async (tenant: Tenant) =>
-  (await world.get<{ available_micro_usd: number }>('/v1/credits', tenant.key)).available_micro_usd;
-const planEntries = (tenant: Tenant) =>
-  world.rows<{ kind: string; amount: number; ref_id: string }>(
-    `select k.name as kind, e.amount, e.ref_id from ledger.entry e join ledger.entry_kind k on k.kind = e.kind
-      where e.book_id = $1 and e.ref_type = 'plan' order by e.seq`,
-    [tenant.org.live_book_id],
-  );
-const moved = async (tenant: Tenant) => (await planEntries(tenant)).map(({ kind, amount }) => [kind, amount]);
-const mails = async (tenant: Tenant) =>
-  (
-    await world.rows<{ template: string }>(
-      `select template from mail where org_id = $1 and template like 'plan%' order by id`,
-      [tenant.org.id],
-    )
-  ).map(({ template }) => template);
-const events = async (tenant: Tenant) =>
-  (
-    await world.rows<{ payload: { plan_id: string; previous_plan_id: string } }>(
-      `select payload from outbox where org_id = $1 and topic = 'plan.changed' order by outbox_id`,
-      [tenant.org.id],
-    )
-  ).map(({ payload }) => [payload.previous_plan_id, payload.plan_id]);
-
-/** An organization with a mailbox that has been on `plan_id` since 2026-01-10, with `micro` of paid credit. */
-async function member(slug: string, plan_id: PlanId, micro = 0): Promise<Tenant> {
-  const tenant = await harness.makeTenant(slug);
-  await harness.makePerson(tenant, 'owner');
-  clockAt('2026-01-10T00:00:00Z');
-  await changeTerms(context, tenant.org.id, { plan_id });
-  if (micro > 0) await world.paid(tenant, micro);
-  await world.rows(`delete from outbox where org_id = $1`, [tenant.org.id]);
-  return tenant;
-}
-
-const begin = (tenant: Tenant) => openPeriod(context, tenant.org.id);
-const step = (tenant: Tenant, period: string) => advancePeriod(context, { org_id: tenant.org.id, period });
 
 test('at the start of a month the fee is taken and the included credit comes until the month ends', async () => {
   const tenant = await member('starts', 'team', 60_000_000);
@@ -251,7 +206,6 @@ test('of twenty upgrades at once one is charged', async () => {
 test('an upgrade that the ledger carries out when its month is over takes nothing', async () => {
   const tenant = await member('too-late', 'payg', 100_000_000);
   clockAt('2026-11-30T23:59:59Z');
-  await changeTerms(context, tenant.org.id, { plan_id: 'payg' });
   await world.rows(
     `insert into plan_charge (org_id, period, no, plan_id, fee_micro, included_micro, status, tries, created_at)
      values ($1, '2026-11-01', 1, 'team', 1633333, 1500000, 'pending', 1, now())`,
@@ -403,8 +357,7 @@ test('enterprise cannot be chosen, only left at the end of a month; another orga
   const tenant = await member('hidden', 'payg', 0);
   const refused = await ask(tenant, 'enterprise');
   expect([refused.statusCode, refused.json().error.param]).toEqual([400, 'plan_id']);
-  const unknown = await ask(tenant, 'gold');
-  expect([unknown.statusCode, unknown.json().error.param]).toEqual([400, 'plan_id']);
+  expect((await ask(tenant, 'gold')).json().error.param).toBe('plan_id');
   expect((await plan(tenant)).changes.map((change) => change.plan.id)).toEqual(['team', 'scale']);
   expect(
     codeOf(await harness.call('PUT', pathOf(harness.a), { key: tenant.key, body: { plan_id: 'team' } })),
