@@ -20,6 +20,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   autoTopup: { task_queue: 'money', summary: 'Automatic top-up', revived_by: ['booked'] },
   // It is cancelled long after it was registered, and the rail must forget it then.
   mandate: { task_queue: 'money', summary: 'Mandate', revived_by: ['cancelled'] },
+  // A bank may decide after half a year.
+  dispute: { task_queue: 'money', summary: 'Dispute until its end', revived_by: ['railDispute'] },
   // A rail may say after weeks what became of it.
   planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },

@@ -20,6 +20,7 @@ import { beat } from '@svc/core/workflow-starts/index.ts';
 import { autoTopupActivities } from './auto-top-up/activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
+import { disputeActivities } from './dispute/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
 import { mandateActivities } from './mandate/activities.ts';
@@ -128,6 +129,7 @@ async function openWorkflows(
       activities: {
         ...topUpActivities(contexts(parts)),
         ...refundActivities(contexts(parts)),
+        ...disputeActivities(contexts(parts)),
         ...planPeriodActivities(contexts(parts)),
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),

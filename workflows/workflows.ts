@@ -1,6 +1,7 @@
 // All workflows by their type; the entry point of the bundle.
 
 export { autoTopup } from './auto-top-up/workflow.ts';
+export { dispute } from './dispute/workflow.ts';
 export { mandate } from './mandate/workflow.ts';
 export { planPeriod } from './plan-period/workflow.ts';
 export { refund } from './refund/workflow.ts';

@@ -15,7 +15,15 @@ import {
   ServiceError,
   walkPage,
 } from '../kernel/index.ts';
-import { closeItem, listOpenItems, listTopups, lockItem, TopupView, viewTopup } from '../topups/index.ts';
+import {
+  closeItem,
+  listOpenItems,
+  listTopups,
+  lockItem,
+  newestDisputes,
+  TopupView,
+  viewTopup,
+} from '../topups/index.ts';
 import { listStaffBudgetsOperation } from './budgets.ts';
 import { findMailsOperation } from './mails.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
@@ -62,9 +70,11 @@ export const listStaffTopupsOperation = operation({
           }),
         placeOf: (topup) => ({ at: topup.created_at.getTime(), id: topup.id }),
       });
+      const ids = rows.map(({ id }) => id);
+      const disputes = await newestDisputes(context.db, ids);
       // Where it is paid is for who pays.
       return page(
-        rows.map((topup) => viewTopup(topup, null)),
+        rows.map((topup) => viewTopup(topup, { dispute: disputes.get(topup.id) ?? null })),
         next_cursor,
         cursorAt,
       );

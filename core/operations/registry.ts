@@ -17,7 +17,7 @@ import { policyOperations } from '../policies/index.ts';
 import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
-import { refundOperations } from '../refunds/index.ts';
+import { refundOperations, staffRefundOperations } from '../refunds/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { staffSupportOperations, supportOperations } from '../support/index.ts';
 import { publicOperations, type RailName, staffTopupOperations, topupOperations } from '../topups/index.ts';
@@ -65,6 +65,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRedeemOperations,
   ...deskOperations,
   ...staffTopupOperations,
+  ...staffRefundOperations,
   ...staffSupportOperations,
 ] as unknown as Operation[]);
 

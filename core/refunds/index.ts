@@ -1,5 +1,11 @@
 export { takeRailCallback } from './callback.ts';
-export { pollDispute } from './disputes/follow.ts';
+export {
+  type DisputeProgress,
+  pollDispute,
+  readDispute,
+  remindOfDispute,
+  settleDispute,
+} from './disputes/follow.ts';
 export { endLossBy, settleLosses } from './disputes/loss.ts';
 export { adoptEarlyDisputes } from './disputes/take.ts';
 export {
@@ -18,5 +24,12 @@ export {
 export { adoptRailRefunds } from './rail-refunds.ts';
 export { requestRefund } from './request.ts';
 export { RefundView } from './schema.ts';
-export { findRefund, listOpenRefunds } from './store.ts';
+export {
+  liftDisputeOperation,
+  listStaffDisputesOperation,
+  listStaffRefundsOperation,
+  payDisputeOperation,
+  staffRefundOperations,
+} from './staff-operations.ts';
+export { findRefund, listStaffRefunds } from './store.ts';
 export { type Refund, refundStatuses } from './types.ts';

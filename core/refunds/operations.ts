@@ -30,7 +30,8 @@ const DEFAULT_LIMIT = 50;
 const LOOK_MS = 250;
 const Answer = named('RefundAnswer', Type.Object({ refund: RefundView }));
 
-const example = {
+/** What the documentation shows. */
+export const refundExample = {
   id: 'rfd_01KACZ3V8S6T5R4Q3P2N1M0K9G',
   org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9H',
   topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9G',
@@ -119,7 +120,7 @@ export const refundTopupOperation = operation({
   // The row is committed before its credits are taken, and stays where the ledger refuses them.
   own_transactions: true,
   request: { amount_minor: 1_000, reason: 'bought too much', idempotency_key: 'order-17' },
-  example: { refund: example },
+  example: { refund: refundExample },
   async run(context, { id, amount_minor, reason, idempotency_key }) {
     const org_id = liveOrg(context);
     if (!isId('topup', id)) throw notFound();
@@ -143,7 +144,7 @@ export const listRefundsOperation = operation({
   input: Type.Object({ ...pageInput(200), topup_id: Type.Optional(idOf('topup')) }),
   output: pageOf(RefundView),
   errors: [],
-  example: { object: 'list', data: [example], next_cursor: '' },
+  example: { object: 'list', data: [refundExample], next_cursor: '' },
   async run(context, input) {
     const { org_id, environment } = orgCaller(context);
     if (environment !== 'live') return page([], '');
@@ -179,7 +180,7 @@ export const getRefundOperation = operation({
   input: Type.Object({ id: idOf('refund') }),
   output: Answer,
   errors: [],
-  example: { refund: example },
+  example: { refund: refundExample },
   async run(context, { id }) {
     const org_id = liveOrg(context);
     if (!isId('refund', id)) throw notFound();

@@ -89,14 +89,24 @@ export async function listRefunds(
   return rows;
 }
 
-/** Refunds of all organizations that are pending or have failed, newest first, at most `limit`. */
-export async function listOpenRefunds(db: Db, limit: number): Promise<Refund[]> {
+/** Refunds of all organizations or of one, newest first, strictly after `before`; `waiting`: pending and failed ones. */
+export async function listStaffRefunds(
+  db: Db,
+  args: {
+    org_id: Id<'org'> | null;
+    waiting: boolean;
+    before: { at: Date; id: string } | null;
+    limit: number;
+  },
+): Promise<Refund[]> {
   const { rows } = await db.query<Refund>({
-    name: 'refunds.list_open',
+    name: 'refunds.list_of_staff',
     text: `
       select ${columns} from refund
-       where status <> 'refunded' order by created_at desc, id desc limit $1`,
-    values: [limit],
+       where ($1::text is null or org_id = $1) and (not $2 or status <> 'refunded')
+         and ($3::timestamptz is null or (created_at, id) < ($3, $4))
+       order by created_at desc, id desc limit $5`,
+    values: [args.org_id, args.waiting, args.before?.at ?? null, args.before?.id ?? null, args.limit],
   });
   return rows;
 }

@@ -17,6 +17,7 @@ export {
   formatCredits,
   isCurrency,
 } from './currency.ts';
+export { DisputeView, disputeExample, viewDispute } from './disputes/schema.ts';
 export {
   claimRailDispute,
   closeDispute,
@@ -30,6 +31,8 @@ export {
   hasPaymentHold,
   insertDispute,
   keepRailDispute,
+  listDisputes,
+  newestDisputes,
   noteDispute,
   noteLoss,
   topupsWithEarlyDisputes,

@@ -14,6 +14,7 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { cancelTopup, createTopup, quoteFor } from './create.ts';
+import { newestDisputes } from './disputes/store.ts';
 import { checkoutUrl } from './pay-link.ts';
 import type { Quote } from './quote.ts';
 import { CreatedView, QuoteView, TopupView, viewTopup } from './schema.ts';
@@ -64,6 +65,7 @@ const topupExample = {
   refunded_minor: 0,
   refunded_credits_micro: 0,
   disputed: false,
+  dispute: null,
   failure_code: '',
   failure_message: '',
   mandate_id: null,
@@ -76,9 +78,24 @@ function shownQuote(quote: Quote) {
   return { ...quote, fees: { rail: quote.fees.rail, items: [...quote.fees.items] } };
 }
 
-function shown(context: Context, topup: Topup): TopupView {
-  const { checkout_url } = topup;
-  return viewTopup(topup, checkout_url === null ? null : checkoutUrl(context, { ...topup, checkout_url }));
+/** Top-ups as their people see them. */
+async function shown(context: Context, topups: readonly Topup[]): Promise<TopupView[]> {
+  const paid = topups.filter(({ paid_at }) => paid_at !== null);
+  const disputes = await newestDisputes(
+    context.db,
+    paid.map(({ id }) => id),
+  );
+  return topups.map((topup) => {
+    const { checkout_url } = topup;
+    return viewTopup(topup, {
+      checkout_url: checkout_url === null ? null : checkoutUrl(context, { ...topup, checkout_url }),
+      dispute: disputes.get(topup.id) ?? null,
+    });
+  });
+}
+
+async function shownOne(context: Context, topup: Topup): Promise<TopupView> {
+  return (await shown(context, [topup]))[0] as TopupView;
 }
 
 /** Top-ups are live rows: a test key of the same organization finds none. */
@@ -133,7 +150,7 @@ export const createTopupOperation = operation({
   async run(context, { amount_minor }) {
     const { org_id } = orgCaller(context);
     const { topup, checkout_url, quote } = await createTopup(context, { org_id, amount_minor });
-    return { topup: { ...viewTopup(topup, null), checkout_url }, checkout_url, quote: shownQuote(quote) };
+    return { topup: { ...viewTopup(topup), checkout_url }, checkout_url, quote: shownQuote(quote) };
   },
 });
 
@@ -162,11 +179,7 @@ export const listTopupsOperation = operation({
         }),
       placeOf: (topup) => ({ at: topup.created_at.getTime(), id: topup.id }),
     });
-    return page(
-      rows.map((topup) => shown(context, topup)),
-      next_cursor,
-      cursorAt,
-    );
+    return page(await shown(context, rows), next_cursor, cursorAt);
   },
 });
 
@@ -183,7 +196,7 @@ export const getTopupOperation = operation({
   async run(context, { id }) {
     const topup = await findTopup(context.db, ownId(context, id));
     if (topup === null) throw notFound();
-    return shown(context, topup);
+    return shownOne(context, topup);
   },
 });
 
@@ -198,7 +211,7 @@ export const cancelTopupOperation = operation({
   errors: ['state_conflict'],
   example: { ...topupExample, status: 'expired' },
   async run(context, { id }) {
-    return shown(context, await cancelTopup(context, ownId(context, id)));
+    return shownOne(context, await cancelTopup(context, ownId(context, id)));
   },
 });
 

@@ -1,6 +1,8 @@
 // Wire shapes of quotes and top-ups.
 import { type Static, Type } from 'typebox';
 import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
+import { DisputeView, viewDispute } from './disputes/schema.ts';
+import type { Dispute } from './disputes/types.ts';
 import { railNames, type Topup, topupStatuses } from './types.ts';
 
 export const QuoteView = named(
@@ -50,7 +52,8 @@ export const TopupView = named(
     source: oneOf(['checkout', 'auto', 'staff']),
     refunded_minor: Type.Integer(),
     refunded_credits_micro: Type.Integer(),
-    disputed: Type.Boolean(),
+    disputed: Type.Boolean({ description: 'a dispute of its payment is open, or was lost' }),
+    dispute: nullable(DisputeView),
     failure_code: Type.String({ description: 'empty when nothing failed' }),
     failure_message: Type.String(),
     mandate_id: nullable(idOf('mandate')),
@@ -71,8 +74,14 @@ export const CreatedView = named(
   }),
 );
 
-/** A top-up as the API shows it; `checkout_url` as its people open it, where it can still be paid. */
-export function viewTopup(topup: Topup, checkout_url: string | null): TopupView {
+/**
+ * A top-up as the API shows it; `checkout_url` as its people open it, where it can still be paid, `dispute` the newest one
+ * of its payment.
+ */
+export function viewTopup(
+  topup: Topup,
+  { checkout_url = null, dispute = null }: { checkout_url?: string | null; dispute?: Dispute | null } = {},
+): TopupView {
   return {
     id: topup.id,
     org_id: topup.org_id,
@@ -93,6 +102,7 @@ export function viewTopup(topup: Topup, checkout_url: string | null): TopupView 
     refunded_minor: topup.refunded_minor,
     refunded_credits_micro: topup.refunded_credits_micro,
     disputed: topup.disputed,
+    dispute: dispute === null ? null : viewDispute(dispute),
     failure_code: topup.failure_code ?? '',
     failure_message: topup.failure_message ?? '',
     mandate_id: topup.mandate_id,

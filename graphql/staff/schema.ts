@@ -45,6 +45,7 @@ import type { Runner } from '../run.ts';
 import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import { addDesk } from './desk.ts';
 import { addMails } from './mails.ts';
+import { addMoneyBack } from './money-back.ts';
 import { addSupport } from './support.ts';
 
 interface StaffContext {
@@ -333,6 +334,7 @@ mutation({
 
 const parts = { builder, derive, connectionType, orgPage, mutation, StaffOrg };
 addDesk(parts);
+addMoneyBack(parts);
 addSupport(parts);
 addMails(parts);
 const decided = (t: Any) => ({

@@ -1,8 +1,8 @@
-// The worker program killed (`kill -9`) in the middle of each step of a refund, and another one started: the money goes back
-// once, and the workflow comes to its end.
+// The worker program killed (`kill -9`) in the middle of each step of a refund, and while it books the end of a dispute, and
+// another one started: money and credits move once, and the workflow comes to its end.
 import type { Id } from '@svc/core/kernel/index.ts';
 import { findRefund, type Refund, requestRefund } from '@svc/core/refunds/index.ts';
-import type { Topup } from '@svc/core/topups/index.ts';
+import { type Dispute, disputesOf, type Topup } from '@svc/core/topups/index.ts';
 import pg from 'pg';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
@@ -102,6 +102,41 @@ test('killed after the rail had paid and before that was booked: the refund is f
   worker = await start();
   await expectOnce(id);
   expect(world.sim.calls.filter((call) => call === 'POST /v1/refunds')).toHaveLength(before + 1);
+});
+
+test('killed while the end of a dispute is booked: its credits are taken once, and people hear it once', async () => {
+  const topup = await paid();
+  const holder = new pg.Client({ connectionString: world.url });
+  await holder.connect();
+  process.kill(worker.pid, 'SIGSTOP');
+  const { id: ref } = world.sim.store.disputing.open(topup.payment_ref as string);
+  await world.deliver(world.sim.webhooks.events.at(-1) as object);
+  const [{ id }] = (await disputesOf(world.pool, topup.id)) as [Dispute];
+  // Its callback is lost, and the rail is asked two days later.
+  world.sim.store.disputing.move(ref, 'lost');
+  await world.rows(`update dispute set opened_at = opened_at - interval '2 days' where id = $1`, [id]);
+  await holder.query('begin');
+  await holder.query('select 1 from topup where id = $1 for no key update', [topup.id]);
+  process.kill(worker.pid, 'SIGCONT');
+  await until('its booking waits', async () => ((await waitingForRows()) ?? 0) > 0, 90_000);
+  await killWorker();
+  await holder.query('rollback');
+  await holder.end();
+  worker = await start();
+  const read = async () => (await disputesOf(world.pool, topup.id))[0];
+  await until(`${id} settled`, async () => (await read())?.written_off_micro === 0, 90_000);
+  const handle = client.workflow.getHandle(`dispute-${id}`);
+  await until(`${id} ended`, async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
+  const moved = await world.rows(
+    `select count(*)::int as n, sum(amount)::bigint as sum from ledger.entry where ref_type = 'dispute' and ref_id = $1`,
+    [id],
+  );
+  expect(moved).toEqual([{ n: 3, sum: -25_000_000 }]);
+  const mails = 'select template from mail where reference = $1 order by template';
+  expect(await world.rows(mails, [id])).toEqual([
+    { template: 'dispute_closed' },
+    { template: 'dispute_opened' },
+  ]);
 });
 
 test('killed with Temporal told and nothing done: the workflow goes on', async () => {

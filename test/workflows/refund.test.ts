@@ -1,11 +1,13 @@
-// The times of a refund's workflow on a server that skips time: the real activities over the real database and the
+// The times of the workflows of refunds and disputes on a server that skips time: the real activities over the real database and the
 // simulated rail. `RECORD_HISTORIES=1` writes the histories that replay.test.ts replays.
 import { join } from 'node:path';
 import { type Context, type Id, newRequestId, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { findRefund, type Refund, requestRefund } from '@svc/core/refunds/index.ts';
-import { listStaffItems } from '@svc/core/topups/index.ts';
+import { type Dispute, disputesOf, listStaffItems } from '@svc/core/topups/index.ts';
 import { bundleWorkflows } from '@svc/workflows/bundle.ts';
+import { disputeActivities } from '@svc/workflows/dispute/activities.ts';
+import type { DisputeState } from '@svc/workflows/dispute/workflow.ts';
 import { type Kind, kindOf, startOptions } from '@svc/workflows/kinds.ts';
 import { refundActivities } from '@svc/workflows/refund/activities.ts';
 import type { RefundState } from '@svc/workflows/refund/workflow.ts';
@@ -23,7 +25,7 @@ import { startWorkflowWorld } from './world.ts';
 vi.setConfig({ testTimeout: 120_000 });
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const histories = new URL('../../workflows/refund/histories/', import.meta.url).pathname;
+const histories = new URL('../../workflows/', import.meta.url).pathname;
 
 installRuntime(silentLog);
 const world = await startWorkflowWorld();
@@ -47,9 +49,9 @@ function open(): Context {
 /** The activities, each on the server's time and noted down. */
 function timed(): object {
   return Object.fromEntries(
-    Object.entries(refundActivities(open)).map(([name, run]) => [
+    Object.entries({ ...refundActivities(open), ...disputeActivities(open) }).map(([name, run]) => [
       name,
-      async (args: { refund_id: Id<'refund'> }) => {
+      async (args: never) => {
         await takeClock();
         done.push(name);
         return run(args);
@@ -80,7 +82,7 @@ afterEach(async () => {
   await world.expectRight();
 });
 
-type Run = WorkflowHandle<(args: { refund_id: string }) => Promise<RefundState>>;
+type Run<S = RefundState> = WorkflowHandle<(args: object) => Promise<S>>;
 
 /** A refund of ten dollars of a paid top-up, and its workflow. */
 async function begin(): Promise<{ id: Id<'refund'>; run: Run }> {
@@ -95,19 +97,19 @@ async function begin(): Promise<{ id: Id<'refund'>; run: Run }> {
 }
 
 /** The end of a run, `wait_ms` later; `record` names its history, null where another is like it and shorter. */
-async function endOf(run: Run, wait_ms: number, record: string | null): Promise<RefundState> {
+async function endOf<S>(run: Run<S>, wait_ms: number, record: string | null): Promise<S> {
   await environment.sleep(wait_ms);
   const state = await run.result();
   if (record !== null && process.env['RECORD_HISTORIES'] === '1')
     writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
-  return state;
+  return state as S;
 }
 
 const read = async (id: Id<'refund'>) => (await findRefund(world.pool, { id, org_id: null })) as Refund;
 
 test('a refund that the rail makes at once is sent and booked, and nothing more is asked', async () => {
   const { id, run } = await begin();
-  expect(await endOf(run, HOUR, 'refunded')).toEqual({
+  expect(await endOf(run, HOUR, 'refund/histories/refunded')).toEqual({
     refund_id: id,
     status: 'refunded',
     at_rail: true,
@@ -119,7 +121,7 @@ test('a refund that the rail makes at once is sent and booked, and nothing more 
 test('a refusal of the rail ends it as failed', async () => {
   world.sim.turn({ api: [{ match: 'POST /v1/refunds', mode: 'error', status: 402 }] });
   const { id, run } = await begin();
-  expect(await endOf(run, HOUR, 'declined')).toMatchObject({ status: 'failed', polls: 0 });
+  expect(await endOf(run, HOUR, 'refund/histories/declined')).toMatchObject({ status: 'failed', polls: 0 });
   expect(await read(id)).toMatchObject({ status: 'failed' });
 });
 
@@ -129,7 +131,7 @@ test('a late refund is asked for each hour until the rail has made it', async ()
   await environment.sleep(3 * HOUR + HOUR / 2);
   expect(done.filter((name) => name === 'pollRefund')).toHaveLength(3);
   world.sim.store.refunding.finish((await read(id)).gateway_ref as string, 'succeeded');
-  expect(await endOf(run, 2 * HOUR, 'late')).toMatchObject({ status: 'refunded', polls: 4 });
+  expect(await endOf(run, 2 * HOUR, 'refund/histories/late')).toMatchObject({ status: 'refunded', polls: 4 });
 });
 
 test('a rail that is away for a while is asked again, and gets the refund once', async () => {
@@ -138,7 +140,7 @@ test('a rail that is away for a while is asked again, and gets the refund once',
   await environment.sleep(HOUR / 4);
   expect(await read(id)).toMatchObject({ status: 'pending', gateway_ref: null });
   world.sim.turn({ api: [] });
-  expect(await endOf(run, HOUR, 'rail-down')).toMatchObject({ status: 'refunded' });
+  expect(await endOf(run, HOUR, 'refund/histories/rail-down')).toMatchObject({ status: 'refunded' });
 });
 
 test('fourteen days without an end put it before the staff; it stays pending', async () => {
@@ -147,4 +149,76 @@ test('fourteen days without an end put it before the staff; it stays pending', a
   expect(await endOf(run, 15 * DAY, null)).toMatchObject({ status: 'pending', at_rail: true });
   const items = await listStaffItems(world.pool);
   expect(items.filter(({ kind }) => kind === 'refund_silent')).toMatchObject([{ subject: id }]);
+});
+
+/** A dispute of a paid top-up, and its workflow. */
+async function dispute(): Promise<{ id: Id<'dispute'>; ref: string; run: Run<DisputeState> }> {
+  await takeClock();
+  const topup = await world.topup(await world.org(`org-${++serial}`));
+  const payment = world.pay(topup);
+  await world.deliver(events.completed(topup, { payment }));
+  // The rail has the machine's time, the service that of the server.
+  const ahead = Math.round(((await environment.currentTimeMs()) - Date.now()) / 1_000);
+  const { id: ref } = world.sim.store.disputing.open(payment, { respond_seconds: ahead + 9 * 86_400 });
+  await news(ref, 'charge.dispute.created');
+  const [{ id }] = (await disputesOf(world.pool, topup.id)) as [Dispute];
+  const start = { workflow_id: `dispute-${id}`, type: 'dispute', args: { dispute_id: id } };
+  const run = await client.workflow.start('dispute', startOptions(kindOf('dispute') as Kind, start));
+  return { id, ref, run: run as unknown as Run<DisputeState> };
+}
+
+/** What the rail reported last of a dispute, delivered. */
+async function news(ref: string, type: string): Promise<void> {
+  const event = world.sim.webhooks.events.findLast(
+    (one) => one.type === type && (one.data.object as { id: string }).id === ref,
+  );
+  await world.deliver(event as object);
+}
+
+const itemsOf = async (subject: string) =>
+  (await listStaffItems(world.pool)).filter((item) => item.subject === subject).map(({ kind }) => kind);
+
+test('a dispute is asked for each day, people are reminded three days before the last answer, and its end is found', async () => {
+  const { id, ref, run } = await dispute();
+  await environment.sleep(5 * DAY + HOUR / 2);
+  expect(done.filter((name) => name === 'pollDispute')).toHaveLength(5);
+  expect(await itemsOf(id)).toEqual(['dispute_opened']);
+  await environment.sleep(2 * DAY);
+  expect(await itemsOf(id)).toEqual(['dispute_opened', 'dispute_due']);
+  world.sim.store.disputing.move(ref, 'lost');
+  expect(await endOf(run, 2 * DAY, 'dispute/histories/lost-by-poll')).toMatchObject({
+    status: 'lost',
+    reminded: true,
+  });
+  expect(await itemsOf(id)).toEqual([]);
+});
+
+test('an end that a callback booked ends it', async () => {
+  const { ref, run } = await dispute();
+  await environment.sleep(HOUR);
+  world.sim.store.disputing.move(ref, 'won');
+  await news(ref, 'charge.dispute.closed');
+  await run.signal('railDispute');
+  expect(await endOf(run, HOUR, 'dispute/histories/won-by-callback')).toMatchObject({
+    status: 'won',
+    polls: 0,
+  });
+});
+
+test('a rail that cannot say what became of it is asked again the next day', async () => {
+  world.sim.turn({ api: [{ match: 'GET /v1/disputes', mode: 'error', status: 404, times: 1 }] });
+  const { ref, run } = await dispute();
+  world.sim.store.disputing.move(ref, 'won');
+  await environment.sleep(DAY + HOUR);
+  expect(await endOf(run, DAY, null)).toMatchObject({ status: 'won', polls: 2 });
+});
+
+test('a dispute of 120 days without an end is put before the staff; it stays open', async () => {
+  const { id, run } = await dispute();
+  await world.rows(`update dispute set opened_at = opened_at - interval '119 days 12 hours' where id = $1`, [
+    id,
+  ]);
+  await run.signal('clock_moved');
+  expect(await endOf(run, 2 * DAY, 'dispute/histories/silent')).toMatchObject({ status: 'open' });
+  expect(await itemsOf(id)).toContain('dispute_silent');
 });

@@ -20,6 +20,7 @@ const KINDS = {
   mandate: 'mandate',
   autoTopup: 'auto-top-up',
   planPeriod: 'plan-period',
+  dispute: 'dispute',
 } as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
   filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
@@ -32,6 +33,7 @@ test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
   expect(filesOf('mandate').sort()).toEqual(['cancelled.json', 'lapsed.json', 'registered.json']);
   expect(filesOf('auto-top-up').sort()).toEqual(['declined.json', 'paid.json', 'skipped.json']);
+  expect(filesOf('dispute').sort()).toEqual(['lost-by-poll.json', 'silent.json', 'won-by-callback.json']);
   expect(filesOf('refund').sort()).toEqual(['declined.json', 'late.json', 'rail-down.json', 'refunded.json']);
   expect(filesOf('top-up').sort()).toEqual([
     'cancelled.json',
@@ -73,6 +75,7 @@ describe('the bundle', () => {
     expect(ours.map((path) => path.replace(/^.*workflows\//, '')).sort()).toEqual([
       'auto-top-up/schedule.ts',
       'auto-top-up/workflow.ts',
+      'dispute/workflow.ts',
       'mandate/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',

@@ -1,5 +1,5 @@
 // Lists refunds that have not gone back: pending at the rail, or failed.
-import { listOpenRefunds } from '@svc/core/refunds/index.ts';
+import { listStaffRefunds } from '@svc/core/refunds/index.ts';
 import type { Command } from '../../command.ts';
 import { withDatabase } from '../../installation.ts';
 
@@ -10,7 +10,8 @@ export const command: Command = {
   example: 'svcctl credits refunds',
   run() {
     return withDatabase(async (pool) => {
-      const refunds = (await listOpenRefunds(pool, LIMIT)).map((refund) => ({
+      const found = { org_id: null, waiting: true, before: null, limit: LIMIT };
+      const refunds = (await listStaffRefunds(pool, found)).map((refund) => ({
         id: refund.id,
         org_id: refund.org_id,
         topup_id: refund.topup_id,

@@ -35,7 +35,7 @@ async function note(context: Context, dispute: Dispute, written_off_micro: numbe
 }
 
 /** Notes what a lost dispute cost, once; false as long as the ledger has not answered. */
-async function settleLoss(context: Context, id: Dispute['id']): Promise<boolean> {
+export async function settleLoss(context: Context, id: Dispute['id']): Promise<boolean> {
   const dispute = await findDispute(context.db, id);
   if (dispute === null || dispute.status !== 'lost' || dispute.written_off_micro !== null) return true;
   const { book_id, credits_micro } = dispute;

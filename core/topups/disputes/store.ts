@@ -109,6 +109,45 @@ export async function disputesOf(db: Db, topup_id: Id<'topup'>): Promise<Dispute
   return rows;
 }
 
+/** The newest dispute of each of these top-ups. */
+export async function newestDisputes(
+  db: Db,
+  topup_ids: readonly Id<'topup'>[],
+): Promise<Map<Id<'topup'>, Dispute>> {
+  if (topup_ids.length === 0) return new Map();
+  const { rows } = await db.query<Dispute>({
+    name: 'disputes.newest',
+    text: `
+      select distinct on (topup_id) ${columns} from dispute
+       where topup_id = any($1) order by topup_id, opened_at desc, id desc`,
+    values: [topup_ids],
+  });
+  return new Map(rows.map((dispute) => [dispute.topup_id, dispute]));
+}
+
+/** Disputes of all organizations, or of one, newest first, strictly after `before`. */
+export async function listDisputes(
+  db: Db,
+  args: {
+    org_id: Id<'org'> | null;
+    /** Only those that somebody must look at: open ones and losses that nobody has paid. */
+    waiting: boolean;
+    before: { at: Date; id: string } | null;
+    limit: number;
+  },
+): Promise<Dispute[]> {
+  const { rows } = await db.query<Dispute>({
+    name: 'disputes.list',
+    text: `
+      select ${columns} from dispute
+       where ($1::text is null or org_id = $1) and (not $2 or ${HOLDS})
+         and ($3::timestamptz is null or (opened_at, id) < ($3, $4))
+       order by opened_at desc, id desc limit $5`,
+    values: [args.org_id, args.waiting, args.before?.at ?? null, args.before?.id ?? null, args.limit],
+  });
+  return rows;
+}
+
 /** Keeps the rail's newest words about an open dispute. */
 export async function noteDispute(
   db: Db,

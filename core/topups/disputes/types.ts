@@ -2,7 +2,8 @@
 import type { Id } from '../../kernel/index.ts';
 import type { RailName } from '../types.ts';
 
-export type DisputeStatus = 'open' | 'won' | 'lost';
+export const disputeStatuses = ['open', 'won', 'lost'] as const;
+export type DisputeStatus = (typeof disputeStatuses)[number];
 
 /** A dispute as the rail has it. */
 export interface DisputeFact {
