@@ -30,6 +30,7 @@ export {
   skipAutoTopupOperation,
 } from './operations.ts';
 export { actOnMandate, createMandate } from './register.ts';
+export { type RegisterPage, readRegisterPage, readRegisterReturn } from './register-page.ts';
 export { AutoTopupView, MandateView, nextSteps } from './schema.ts';
 export { skipUrl } from './skip-link.ts';
 export { readSkipPage, type SkipPage, skipByLink } from './skip-page.ts';

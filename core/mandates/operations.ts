@@ -82,7 +82,7 @@ function liveOrg(context: Context): Id<'org'> {
 }
 
 async function answerOf(context: Context, mandate: Mandate): Promise<{ mandate: MandateView }> {
-  return { mandate: viewMandate(mandate, await readConfigOf(context, mandate.org_id)) };
+  return { mandate: viewMandate(context, mandate, await readConfigOf(context, mandate.org_id)) };
 }
 
 export const listMandatesOperation = operation({
@@ -112,7 +112,7 @@ export const listMandatesOperation = operation({
       placeOf: (mandate) => ({ at: mandate.created_at.getTime(), id: mandate.id }),
     });
     return page(
-      rows.map((mandate) => viewMandate(mandate, auto)),
+      rows.map((mandate) => viewMandate(context, mandate, auto)),
       next_cursor,
       cursorAt,
     );

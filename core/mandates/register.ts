@@ -1,7 +1,16 @@
 // Registering a mandate at a rail, and what people do with one: pause, resume, cancel.
 import { type Context, type Id, notFound, ServiceError } from '../kernel/index.ts';
 import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
-import { currencyOf, type MandateMethod, moneyIn, RailError, railOf, railOrRefuse } from '../topups/index.ts';
+import {
+  checkoutUrl,
+  currencyOf,
+  type MandateMethod,
+  moneyIn,
+  payUrl,
+  RailError,
+  railOf,
+  railOrRefuse,
+} from '../topups/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { lockAuto } from './auto-store.ts';
 import { changeMandate, lockWithAuto, mandateWorkflowId } from './change.ts';
@@ -58,7 +67,13 @@ function begin(context: Context, { org_id, method }: Asked): Promise<{ mandate: 
   });
 }
 
-function consoleUrl(context: Context, slug: string, id: Id<'mandate'>, outcome: 'done' | 'back'): string {
+/** Where somebody comes back to in the console. */
+export function consoleUrl(
+  context: Context,
+  slug: string,
+  id: Id<'mandate'>,
+  outcome: 'done' | 'back',
+): string {
   return `${moneyIn(context).console_url}/${slug}/live/credits?mandate=${id}&outcome=${outcome}`;
 }
 
@@ -72,7 +87,7 @@ async function setUp(context: Context, begun: { mandate: Mandate; billing: Billi
     name: billing.name,
     email: billing.email,
     expires_in_seconds: OPEN_AT_RAIL_SECONDS,
-    page_url: `${moneyIn(context).base_url}/pay/${id}`,
+    page_url: payUrl(context, id),
     success_url: consoleUrl(context, billing.slug, id, 'done'),
     cancel_url: consoleUrl(context, billing.slug, id, 'back'),
   });
@@ -105,7 +120,8 @@ export async function createMandate(
   }
   const mandate = await findMandate(context.db, { id, org_id });
   if (mandate?.registration_url == null) throw new Error(`${id} has no registration`);
-  return { mandate, registration_url: mandate.registration_url };
+  const { registration_url: checkout_url } = mandate;
+  return { mandate, registration_url: checkoutUrl(context, { id, gateway, checkout_url }) };
 }
 
 const CHANGES = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' } as const;

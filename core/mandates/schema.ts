@@ -1,7 +1,7 @@
 // Wire shapes of mandates and automatic top-up.
 import { type Static, Type } from 'typebox';
-import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
-import { mandateMethods, railNames } from '../topups/index.ts';
+import { type Context, idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
+import { checkoutUrl, mandateMethods, railNames } from '../topups/index.ts';
 import { attemptStatuses, type Mandate, mandateStatuses } from './types.ts';
 
 const Micro = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -85,9 +85,13 @@ export const SetAutoTopup = Type.Object({
 });
 
 /** A mandate as the API shows it. */
-export function viewMandate(mandate: Mandate, auto_topup: Static<typeof AutoTopupConfig>): MandateView {
+export function viewMandate(
+  context: Context,
+  mandate: Mandate,
+  auto_topup: Static<typeof AutoTopupConfig>,
+): MandateView {
   const { status, registration_url } = mandate;
-  const is_open = status === 'pending' && registration_url !== null;
+  const open_url = status === 'pending' ? registration_url : null;
   return {
     id: mandate.id,
     org_id: mandate.org_id,
@@ -106,6 +110,8 @@ export function viewMandate(mandate: Mandate, auto_topup: Static<typeof AutoTopu
     expires_at: mandate.expires_at.toISOString(),
     ends_at: mandate.ends_at?.toISOString() ?? null,
     created_at: mandate.created_at.toISOString(),
-    ...(is_open ? { registration_url } : {}),
+    ...(open_url === null
+      ? {}
+      : { registration_url: checkoutUrl(context, { ...mandate, checkout_url: open_url }) }),
   };
 }

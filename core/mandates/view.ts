@@ -94,7 +94,7 @@ export async function readAutoTopup(context: Context, org_id: Id<'org'>): Promis
   const terms = first === undefined ? null : await readMethodTerms(db, rail, first);
   const next = nextOf(auto, last);
   return {
-    mandate: shown === null ? null : viewMandate(shown, config),
+    mandate: shown === null ? null : viewMandate(context, shown, config),
     ...{ config, rail, methods, currency },
     cap_minor: shown?.max_amount_minor ?? terms?.cap_minor ?? null,
     notify_hours: shown?.notify_hours ?? terms?.notify_hours ?? null,

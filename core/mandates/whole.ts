@@ -47,6 +47,7 @@ export async function chargeRequest(context: Context, { topup, mandate }: Whole)
   const billing = await findBilling(context.db, topup.org_id);
   return {
     ...{ customer_ref, token_ref, topup_id: topup.id, mandate_id: mandate.id, org_id: topup.org_id },
+    method: mandate.method,
     total_minor: topup.total_minor,
     currency: topup.currency,
     description: 'Prepaid API credits, automatic top-up',

@@ -66,6 +66,7 @@ export {
   quoteTopupOperation,
   topupOperations,
 } from './operations.ts';
+export { checkoutUrl, isPayToken, payUrl } from './pay-link.ts';
 export { type OpenPage, type OverPage, readPayPage, readPayReturn } from './pay-page.ts';
 export { fxDisplayOperation, pricingOperation, publicOperations } from './public-operations.ts';
 export { currencyOf, type Priced, type Quote, railOf } from './quote.ts';
@@ -88,7 +89,7 @@ export {
   type RailMandates,
 } from './rails/mandate-types.ts';
 export { openRails } from './rails/open.ts';
-export { type Callback, type Rail, RailError, type RefundFact } from './rails/types.ts';
+export { type Callback, type CheckoutOpening, type Rail, RailError, type RefundFact } from './rails/types.ts';
 export { acceptReview, listReviews, refuseReview } from './review/decide.ts';
 export {
   acceptTopupOperation,

@@ -81,6 +81,28 @@ ${inner}
 `;
 }
 
+/** The form that opens the rail's checkout, by its script where that runs. */
+export function checkoutForm(args: {
+  readonly opening: OpenPage['opening'];
+  readonly fields: OpenPage['fields'];
+  readonly nonce: string;
+  readonly label: string;
+  /** The way back, as HTML. */
+  readonly back: string;
+}): string {
+  const { opening, fields, nonce, label, back } = args;
+  const hidden = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  );
+  return `<form method="post" action="${escaped(opening.form_url)}" id="pay">
+${hidden.join('\n')}
+<button type="submit">${escaped(label)}</button>
+${back}
+</form>
+<script nonce="${nonce}" src="${escaped(opening.script_url)}"></script>
+<script nonce="${nonce}">${SCRIPT}</script>`;
+}
+
 /** The page of a top-up that can be paid; `nonce` is the one of its security policy. */
 export function openPage(page: OpenPage, nonce: string): string {
   const { opening, fields, org_name, total } = page;
@@ -90,9 +112,7 @@ export function openPage(page: OpenPage, nonce: string): string {
     ...(page.tax === null ? [] : [['GST', page.tax]]),
     ['Total to pay', total],
   ].map(([name, value]) => `<div><dt>${name}</dt><dd>${escaped(value as string)}</dd></div>`);
-  const hidden = Object.entries(fields).map(
-    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
-  );
+  const back = `<a class="button" href="${escaped(page.back_url)}">Back without paying</a>`;
   return frame(
     `Pay ${total}`,
     `<h1>Pay for credits</h1>
@@ -100,13 +120,7 @@ export function openPage(page: OpenPage, nonce: string): string {
 <dl>
 ${lines.join('\n')}
 </dl>
-<form method="post" action="${escaped(opening.form_url)}" id="pay">
-${hidden.join('\n')}
-<button type="submit">Pay ${escaped(total)}</button>
-<a class="button" href="${escaped(page.back_url)}">Back without paying</a>
-</form>
-<script nonce="${nonce}" src="${escaped(opening.script_url)}"></script>
-<script nonce="${nonce}">${SCRIPT}</script>`,
+${checkoutForm({ opening, fields, nonce, label: `Pay ${total}`, back })}`,
   );
 }
 

@@ -2,11 +2,13 @@
 // the address once; a cookie of this page alone keeps it, so that the address can be cleared and the page loaded again.
 import { readCookie } from '@svc/core/identity/index.ts';
 import { type Context, type RequestId, ServiceError, secureBytes } from '@svc/core/kernel/index.ts';
+import { readRegisterPage, readRegisterReturn } from '@svc/core/mandates/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { moneyIn, type OpenPage, readPayPage, readPayReturn } from '@svc/core/topups/index.ts';
 import { addAnswerHooks, type HttpParts, takeTurn } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openPage, overPage, unknownPage } from './page.ts';
+import { registerPage } from './register-page.ts';
 
 const COOKIE = 'svc_pay';
 /** As long as a top-up can be paid at most. */
@@ -14,7 +16,7 @@ const COOKIE_SECONDS = 24 * 3_600;
 const RETURN_MAX = 65_536;
 
 /** The checkout of the rail may load from its own hosts, and nothing from anywhere else. */
-function policyOf({ opening }: OpenPage, nonce: string): string {
+function policyOf({ opening }: Pick<OpenPage, 'opening'>, nonce: string): string {
   const sources = opening.sources.join(' ');
   return (
     `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}' ${sources}; connect-src ${sources}; ` +
@@ -43,6 +45,30 @@ function contextOf(parts: HttpParts, request: FastifyRequest): Context {
   return createContext({ request_id, caller: { kind: 'public' }, pool, log, services });
 }
 
+/** A cookie of this page alone, so that it can be loaded again without the token in its address. */
+function keepToken(
+  parts: HttpParts,
+  reply: FastifyReply,
+  { id, token }: { id: string; token: string },
+): void {
+  const secure = parts.base_url.startsWith('https:') ? '; Secure' : '';
+  const kept = `Path=/pay/${id}; HttpOnly; SameSite=Lax; Max-Age=${COOKIE_SECONDS}${secure}`;
+  reply.header('set-cookie', `${COOKIE}=${token}; ${kept}`);
+}
+
+async function showMandate(
+  parts: HttpParts,
+  request: FastifyRequest<PayRequest>,
+  reply: FastifyReply,
+  args: { id: string; token: string },
+): Promise<FastifyReply> {
+  const page = await readRegisterPage(contextOf(parts, request), args);
+  keepToken(parts, reply, args);
+  const nonce = secureBytes(16).toString('base64');
+  const is_open = page.fields !== null;
+  return html(reply, is_open ? 200 : 410, is_open ? policyOf(page, nonce) : PLAIN, registerPage(page, nonce));
+}
+
 async function show(
   parts: HttpParts,
   request: FastifyRequest<PayRequest>,
@@ -53,10 +79,9 @@ async function show(
   const given = request.query.t;
   const token = typeof given === 'string' ? given : (readCookie(request.headers.cookie, COOKIE)[0] ?? '');
   try {
+    if (id.startsWith('mnd_')) return await showMandate(parts, request, reply, { id, token });
     const page = await readPayPage(contextOf(parts, request), { id, token });
-    const secure = parts.base_url.startsWith('https:') ? '; Secure' : '';
-    const kept = `Path=/pay/${page.id}; HttpOnly; SameSite=Lax; Max-Age=${COOKIE_SECONDS}${secure}`;
-    reply.header('set-cookie', `${COOKIE}=${token}; ${kept}`);
+    keepToken(parts, reply, { id, token });
     if (page.state === 'over') return html(reply, 410, PLAIN, overPage(page));
     const nonce = secureBytes(16).toString('base64');
     return html(reply, 200, policyOf(page, nonce), openPage(page, nonce));
@@ -76,7 +101,10 @@ async function comeBack(
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
   try {
     const { id } = request.params;
-    const to = await readPayReturn(contextOf(parts, request), { id, fields: Object.fromEntries(form) });
+    const context = contextOf(parts, request);
+    const to = id.startsWith('mnd_')
+      ? await readRegisterReturn(context, id)
+      : await readPayReturn(context, { id, fields: Object.fromEntries(form) });
     return reply.redirect(to, 303);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;

@@ -64,6 +64,7 @@ export interface ChargeRequest extends Token {
   readonly topup_id: Id<'topup'>;
   readonly mandate_id: Id<'mandate'>;
   readonly org_id: Id<'org'>;
+  readonly method: MandateMethod;
   readonly total_minor: number;
   readonly currency: string;
   readonly description: string;

@@ -9,7 +9,9 @@ import {
   sha256Hex,
 } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
+import type { NoticeFact } from './mandate-types.ts';
 import { disputeOfRailA } from './rail-a-dispute.ts';
+import { mandateOfPayment, mandateOfToken } from './rail-a-mandate.ts';
 import { refundOfRailA } from './rail-a-refund.ts';
 import type { Callback, RailEvent } from './types.ts';
 
@@ -100,6 +102,16 @@ function readPayment(type: string, payment: JsonObject): Pick<RailEvent, 'fact' 
   return fact === null ? { fact: null, unreadable: 'a captured payment without id or amount' } : { fact };
 }
 
+/** What became of the notice before a debit; null when the event is about none. */
+function noticeOf(type: string, event: JsonObject): NoticeFact | null {
+  if (type !== 'order.notification.delivered' && type !== 'order.notification.failed') return null;
+  const [order, notice] = [entityAt(event, 'order'), entityAt(event, 'notification')];
+  const order_ref = textOf(order['id']) ?? textOf(notice['order_id']);
+  if (order_ref === null) return null;
+  const delivered = type === 'order.notification.delivered';
+  return { kind: 'notice', order_ref, topup_id: noteOf(order, 'topup_id'), delivered };
+}
+
 /** Reads a verified callback. @throws ServiceError invalid_json when the bytes are no event. */
 export function readRailA({ raw, event_id }: Callback): RailEvent {
   const event = bodyOf(raw);
@@ -118,10 +130,19 @@ export function readRailA({ raw, event_id }: Callback): RailEvent {
     if (dispute !== null) return { ...nothing, dispute };
     return { ...nothing, unreadable: 'a dispute without id, payment, amount or a state that is known' };
   }
+  const mandate = mandateOfToken(type, entityAt(event, 'token'));
+  if (mandate !== null) return { ...nothing, mandate };
+  const notice = noticeOf(type, event);
+  if (notice !== null) return { ...nothing, notice };
   if (!BOOKING.has(type) && type !== 'payment.failed') return nothing;
   const [payment, order] = [entityAt(event, 'payment'), entityAt(event, 'order')];
   // The first payment of a mandate is given back; it buys nothing. A payer writes the notes of a payment, not of an order.
-  if (noteOf(textOf(order['id']) === null ? payment : order, 'mandate_id') !== null) return nothing;
+  const mandate_id = noteOf(textOf(order['id']) === null ? payment : order, 'mandate_id');
+  if (mandate_id !== null) {
+    return type === 'payment.captured'
+      ? { ...nothing, mandate: mandateOfPayment(payment, mandate_id) }
+      : nothing;
+  }
   const order_ref = textOf(order['id']) ?? textOf(payment['order_id']);
   const { topup_id, agree } = namedTopup(payment, order);
   // A payment that no order asked for is somebody else's on the same account.

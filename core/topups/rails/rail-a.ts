@@ -10,6 +10,7 @@ import {
 } from './rail-a-client.ts';
 import { railADisputes } from './rail-a-dispute.ts';
 import { capturedPayment, failedAttempt, readRailA, verifyRailA } from './rail-a-event.ts';
+import { railAMandates } from './rail-a-mandate.ts';
 import { railARefunds } from './rail-a-refund.ts';
 import {
   type CheckoutOpening,
@@ -121,7 +122,7 @@ export function openRailA(options: RailAOptions): Rail {
     name: 'rail-a',
     live: options.key_id.startsWith('rzp_live_'),
     opening: openingOf(options),
-    mandates: null,
+    mandates: railAMandates(ask, stateOf),
     async createCheckout(request) {
       return { gateway_ref: await createOrder(ask, request), checkout_url: request.pay_url };
     },

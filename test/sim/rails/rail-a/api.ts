@@ -42,6 +42,7 @@ function onPayments(store: RailAStore, { method, path, query, body, refund_key }
   if (payment_id === '')
     return method === 'GET' ? collection([...store.payments.values()].reverse(), query) : null;
   if (method === 'POST') {
+    if (payment_id === 'create' && part === 'recurring') return store.mandates.debit(body);
     if (part === 'refund') return store.refund(payment_id, body, refund_key);
     return part === 'capture' ? store.capture(payment_id) : null;
   }
@@ -54,6 +55,13 @@ function onPayments(store: RailAStore, { method, path, query, body, refund_key }
   }
   if (part === 'refunds') return store.refundOf(refund_id);
   return part === '' ? payment : null;
+}
+
+function onCustomers({ mandates }: RailAStore, { method, path, body }: ApiCall): object | null {
+  const [, , , customer_id = '', part = '', token_id = ''] = path.split('/');
+  if (customer_id === '') return method === 'POST' ? mandates.createCustomer(body) : null;
+  if (part !== 'tokens' || token_id === '') return null;
+  return method === 'DELETE' ? mandates.remove(customer_id, token_id) : mandates.token(customer_id, token_id);
 }
 
 function onSettlements(settlements: Settlements, { path, query }: ApiCall): object | null {
@@ -74,6 +82,7 @@ export function callApi(
   const answer =
     (resource === 'orders' && onOrders(store, call)) ||
     (resource === 'payments' && onPayments(store, call)) ||
+    (resource === 'customers' && onCustomers(store, call)) ||
     (resource === 'refunds' && call.method === 'GET' && store.refundOf(call.path.split('/')[3] ?? '')) ||
     (resource === 'disputes' && call.method === 'GET' && disputes.dispute(call.path.split('/')[3] ?? '')) ||
     (resource === 'settlements' && call.method === 'GET' && onSettlements(settlements, call));

@@ -1,7 +1,7 @@
 // The objects of the simulated rail-a, with those members of the real ones that its official client and ours read.
 
 export type Notes = Record<string, string>;
-export const methods = ['upi', 'card', 'netbanking'] as const;
+export const methods = ['upi', 'card', 'netbanking', 'emandate'] as const;
 export type Method = (typeof methods)[number];
 
 export interface Order {
@@ -13,6 +13,10 @@ export interface Order {
   readonly created_at: number;
   /** A list when there are none, as the rail has it. */
   readonly notes: Notes | readonly never[];
+  /** Of an order whose payment gives leave to debit: whose, by what, and how far. */
+  readonly customer_id?: string;
+  readonly method?: string;
+  readonly token?: { readonly max_amount: number; readonly expire_at: number; readonly frequency: string };
   amount_paid: number;
   amount_due: number;
   status: 'created' | 'attempted' | 'paid';
@@ -31,6 +35,10 @@ export interface Payment {
   readonly description: string | null;
   readonly notes: Notes | readonly never[];
   readonly created_at: number;
+  /** Of a payment that registered a token, or was made with one while its payer was away. */
+  readonly token_id?: string;
+  readonly customer_id?: string;
+  readonly is_debit?: boolean;
   status: 'created' | 'authorized' | 'captured' | 'refunded' | 'failed';
   captured: boolean;
   late_authorized: boolean;

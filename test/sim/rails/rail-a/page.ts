@@ -35,6 +35,15 @@ export function checkoutPage(args: {
       `${head}\n<p>This order is paid. <a href="${escaped(checkout.cancel_url)}">Return</a></p>`,
     );
   }
+  if (order.token !== undefined) {
+    const buttons = [
+      button(`${base}/ok`, 'Allow it', true),
+      button(`${base}/insufficient_funds`, 'Allow it for an account without money'),
+      button(`${base}/pending`, 'Allow it at a bank that takes days'),
+      button(`${base}/close`, 'Close without allowing it'),
+    ];
+    return frame(title, `${head}\n${form(buttons)}`);
+  }
   const late =
     waiting === null
       ? []

@@ -8,10 +8,11 @@ import { acts } from './acts.ts';
 import { callApi } from './api.ts';
 import { type Checkout, checkoutScript, openCheckout } from './checkout.ts';
 import { Disputes } from './disputes.ts';
-import { type Payment, type RailAEvent, RailARefusal } from './objects.ts';
+import type { Bank, NoticeFate } from './mandates.ts';
+import { type Order, type Payment, type RailAEvent, RailARefusal } from './objects.ts';
 import { checkoutPage, returnPage } from './page.ts';
 import { type SettlementFault, Settlements } from './settlements.ts';
-import { type Body, RailAStore } from './store.ts';
+import { type Body, moveClock, RailAStore } from './store.ts';
 import { railAWire, signReturn } from './wire.ts';
 
 export interface RailASimOptions {
@@ -33,6 +34,10 @@ export interface RailAKnobs {
   readonly amount_delta?: number;
   readonly currency?: string | null;
   readonly settlement?: SettlementFault;
+  /** What becomes of the next notices before a debit. */
+  readonly notices?: NoticeFate;
+  /** How far its clock is from the machine's. */
+  readonly clock_shift_ms?: number;
 }
 
 export interface RailASim {
@@ -75,7 +80,20 @@ class RailAServer {
     const { settlements, items } = this.settlements;
     const { checkouts } = this;
     const { all: disputes } = this.disputes;
-    return { orders, payments, refunds, refund_keys, settlements, items, checkouts, disputes };
+    const { customers, tokens, notices } = this.store.mandates;
+    return {
+      customers,
+      tokens,
+      notices,
+      orders,
+      payments,
+      refunds,
+      refund_keys,
+      settlements,
+      items,
+      checkouts,
+      disputes,
+    };
   }
 
   private save(): void {
@@ -89,6 +107,8 @@ class RailAServer {
     if (knobs.api !== undefined) this.faults.set(knobs.api);
     if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
     if (knobs.currency !== undefined) this.store.currency = knobs.currency;
+    if (knobs.notices !== undefined) this.store.mandates.notice_fate = knobs.notices;
+    if (knobs.clock_shift_ms !== undefined) moveClock(knobs.clock_shift_ms);
     if (knobs.settlement !== undefined) this.settlements.fault = knobs.settlement;
   }
 
@@ -98,6 +118,14 @@ class RailAServer {
     const payment = act(this.store, order_id, checkout ?? {});
     this.save();
     return payment;
+  }
+
+  /** A payer gives the leave that an order asks for; the payment that proves it. */
+  private register(order: Order, bank: string, checkout: Checkout): Payment {
+    const token = this.store.mandates.register(order, bank as Bank, checkout.notes);
+    this.save();
+    const paid = this.store.paymentsOf(order.id).find(({ token_id }) => token_id === token.id);
+    return paid as Payment;
   }
 
   /** The secret of the key that a call came with. @throws RailARefusal for an unknown one. */
@@ -174,7 +202,10 @@ class RailAServer {
       response.writeHead(303, { location: checkout.cancel_url }).end();
       return;
     }
-    const payment = this.act(order.id, action, checkout);
+    const payment =
+      order.token === undefined
+        ? this.act(order.id, action, checkout)
+        : this.register(order, action, checkout);
     if (!payment.captured) return page(payment.error_description);
     const { id: razorpay_payment_id, order_id: razorpay_order_id } = payment;
     const razorpay_signature = signReturn(razorpay_order_id, razorpay_payment_id, this.keySecret());

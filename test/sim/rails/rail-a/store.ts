@@ -1,5 +1,6 @@
 // What the simulated rail-a knows, and what happens there: orders, payments on them, refunds.
 import { randomBytes } from 'node:crypto';
+import { Mandates } from './mandates.ts';
 import {
   type Method,
   methods,
@@ -12,7 +13,7 @@ import {
 } from './objects.ts';
 
 /** Fee in basis points, without its own tax of 18 %. */
-const FEE_BPS: Readonly<Record<Method, number>> = { upi: 0, card: 200, netbanking: 200 };
+const FEE_BPS: Readonly<Record<Method, number>> = { upi: 0, card: 200, netbanking: 200, emandate: 100 };
 const FEE_TAX_BPS = 1_800;
 const MIN_AMOUNT = 100;
 const RECEIPT_MAX = 40;
@@ -25,6 +26,10 @@ const ORDER_MEMBERS = new Set([
   'notes',
   'payment_capture',
   'partial_payment',
+  'customer_id',
+  'method',
+  'token',
+  'notification',
 ]);
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -34,8 +39,15 @@ export function idOf(prefix: string): string {
   return `${prefix}_${[...randomBytes(14)].map((byte) => LETTERS[byte % 62]).join('')}`;
 }
 
+/** How far the clock of the rail was moved: it knows nothing of the product's. */
+const clock = { shift_ms: 0 };
+
+export function moveClock(shift_ms: number): void {
+  clock.shift_ms = shift_ms;
+}
+
 export function seconds(): number {
-  return Math.floor(Date.now() / 1_000);
+  return Math.floor((Date.now() + clock.shift_ms) / 1_000);
 }
 
 function missing(): RailARefusal {
@@ -63,7 +75,8 @@ function checkOrder(body: Body): { amount: number; currency: string; receipt: st
   }
   const { amount, currency, receipt = null } = body;
   if (!Number.isSafeInteger(amount)) throw bad('amount', 'The amount must be an integer.');
-  if ((amount as number) < MIN_AMOUNT) {
+  const is_proof = body['method'] === 'emandate' && amount === 0;
+  if ((amount as number) < MIN_AMOUNT && !is_proof) {
     const reason = 'amount_less_than_minimum_amount';
     throw new RailARefusal(400, 'Order amount less than minimum amount allowed', { reason, field: 'amount' });
   }
@@ -73,6 +86,14 @@ function checkOrder(body: Body): { amount: number; currency: string; receipt: st
     throw bad('receipt', 'The receipt may not be greater than 40 characters.');
   }
   return { amount: amount as number, currency, receipt };
+}
+
+/** What an order says of the leave that its payment gives. */
+function registrationOf(body: Body): Pick<Order, 'customer_id' | 'method' | 'token'> {
+  const { customer_id, method, token } = body;
+  if (token === undefined) return {};
+  if (typeof customer_id !== 'string') throw bad('customer_id', 'The customer id field is required.');
+  return { customer_id, method: String(method ?? 'upi'), token: token as NonNullable<Order['token']> };
 }
 
 export interface Payer {
@@ -93,10 +114,19 @@ export class RailAStore {
   currency: string | null = null;
   /** Whether a payment is disputed, so that the rail takes no refund of it. */
   bars_refund: (payment_id: string) => boolean = () => false;
+  readonly mandates: Mandates;
   private readonly emit: (event: RailAEvent) => void;
 
   constructor(emit: (event: RailAEvent) => void) {
     this.emit = emit;
+    const { orders, payments } = this;
+    this.mandates = new Mandates({
+      ...{ orders, payments, idOf, seconds },
+      tell: (type, entities) => this.tell(type, entities),
+      attempt: (order_id, method) => this.attempt(order_id, method),
+      capture: (payment_id) => this.capture(payment_id),
+      fail: (payment_id, error) => this.fail(payment_id, error),
+    });
   }
 
   tell(type: string, entities: Readonly<Record<string, object>>): void {
@@ -118,12 +148,14 @@ export class RailAStore {
       receipt,
       notes: notesOf(body['notes']),
       created_at: seconds(),
+      ...registrationOf(body),
       amount_paid: 0,
       amount_due: amount,
       status: 'created',
       attempts: 0,
     };
     this.orders.set(order.id, order);
+    if (body['notification'] !== undefined) this.mandates.announce(order, body['notification']);
     return order;
   }
 

@@ -1,0 +1,249 @@
+// Mandates over rail-a: one rupee proves them, each debit waits until its notice was delivered and a day has passed, and
+// the rail's rules of notice and cycle are never broken.
+import { type Id, shiftClock } from '@svc/core/kernel/index.ts';
+import {
+  announceAttempt,
+  beginAttempt,
+  chargeAttempt,
+  createMandate,
+  endAttempt,
+  findMandate,
+  lastAttempt,
+  lookAtBalances,
+  type Mandate,
+  pollMandate,
+  readAutoTopup,
+  releaseMandate,
+  setAutoTopup,
+} from '@svc/core/mandates/index.ts';
+import type { Org } from '@svc/core/orgs/index.ts';
+import { pollTopup, runRailTasks } from '@svc/core/topups/index.ts';
+import { afterEach, expect, test } from 'vitest';
+import type { Bank, NoticeFate } from '../sim/rails/rail-a/mandates.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { type RailAEvent, startWorld } from '../topups/world.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const METHODS = ['upi', 'card', 'emandate'] as const;
+const world = await startWorld();
+const { context, sim_a } = world;
+const { mandates } = sim_a.store;
+let shift_ms = 0;
+let delivered = 0;
+atFileEnd(async () => {
+  shiftClock(0);
+  sim_a.turn({ clock_shift_ms: 0 });
+});
+
+/** Moves the clocks of the service and of the rail. */
+function pass(ms: number): void {
+  shift_ms += ms;
+  shiftClock(shift_ms);
+  sim_a.turn({ clock_shift_ms: shift_ms });
+}
+
+/** Delivers what the rail has reported since the last time. */
+async function news(): Promise<void> {
+  for (const event of sim_a.webhooks.events.slice(delivered)) {
+    delivered++;
+    await world.deliverA(event as unknown as RailAEvent);
+  }
+}
+
+afterEach(async () => {
+  sim_a.turn({ notices: 'deliver', api: [] });
+  await news();
+  await world.expectRight();
+  expect(mandates.refused).toEqual([]);
+});
+
+const read = async ({ id }: { id: Id<'mandate'> }) =>
+  (await findMandate(world.pool, { id, org_id: null })) as Mandate;
+const last = async (org: Org) => (await lastAttempt(world.pool, org.id))!;
+
+async function register(org: Org, method: (typeof METHODS)[number], bank: Bank = 'ok'): Promise<Mandate> {
+  const { mandate } = await createMandate(context, { org_id: org.id, method });
+  mandates.register(sim_a.store.order(mandate.setup_ref as string), bank);
+  await news();
+  return read(mandate);
+}
+
+/** An organization without credit, whose automatic top-up of 1,000 rupees is due. */
+async function payer(slug: string, method: (typeof METHODS)[number] = 'upi', bank: Bank = 'ok') {
+  const org = await world.indian(slug);
+  const mandate = await register(org, method, bank);
+  await setAutoTopup(context, {
+    ...{ org_id: org.id, enabled: true, threshold_micro: 1_000_000, amount_minor: 100_000 },
+  });
+  return { org, mandate };
+}
+
+async function begin(org: Org) {
+  const attempt = await beginAttempt(context, { org_id: org.id, book_id: org.live_book_id });
+  if (attempt === null) throw new Error('no attempt began');
+  await announceAttempt(context, attempt);
+  await news();
+  return attempt;
+}
+
+test.each(METHODS)(
+  '%s is registered by the rail’s own event, and what proved it goes back',
+  async (method) => {
+    const org = await world.indian(`registers-${method}`);
+    const { mandate, registration_url } = await createMandate(context, { org_id: org.id, method });
+    expect(registration_url).toMatch(new RegExp(`^http://gateway.test/pay/${mandate.id}\\?t=`));
+    mandates.register(sim_a.store.order(mandate.setup_ref as string));
+    await news();
+    expect(await read(mandate)).toMatchObject({ status: 'active', method });
+    await runRailTasks(context);
+    const [proof] = sim_a.store.paymentsOf(mandate.setup_ref as string);
+    expect(proof?.amount_refunded).toBe(method === 'emandate' ? 0 : 100);
+    expect(await world.rows('select 1 from staff_item where resolved_at is null')).toEqual([]);
+  },
+);
+
+test('a registration whose events are lost is found by asking', async () => {
+  const org = await world.indian('asks');
+  const { mandate } = await createMandate(context, { org_id: org.id, method: 'upi' });
+  mandates.register(sim_a.store.order(mandate.setup_ref as string));
+  delivered = sim_a.webhooks.events.length;
+  await pollMandate(context, { mandate_id: mandate.id });
+  expect(await read(mandate)).toMatchObject({ status: 'active' });
+});
+
+test('a debit waits a day from the delivery of its notice, is made once, and the next one waits a day', async () => {
+  const { org } = await payer('waits');
+  sim_a.turn({ notices: 'hold' });
+  const attempt = await begin(org);
+  pass(30 * HOUR);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'waiting', due_at: null, sent_at: null });
+  mandates.report((await world.read(attempt.topup_id)).gateway_ref as string, true);
+  await news();
+  pass(23 * HOUR);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'waiting', sent_at: null });
+  pass(HOUR + 1_000);
+  await chargeAttempt(context, attempt);
+  await news();
+  expect(await last(org)).toMatchObject({ status: 'succeeded' });
+  expect(await world.read(attempt.topup_id)).toMatchObject({
+    status: 'paid',
+    method: 'upi',
+    total_minor: 118_000,
+  });
+});
+
+test.each([
+  ['fail', 'notice_failed', 1_000],
+  ['hold', 'notice_not_delivered', 72 * HOUR],
+] as const)(
+  'a notice that the rail is asked for and that does not arrive (%s): nothing is debited',
+  async (fate, code, ms) => {
+    const { org, mandate } = await payer(`notice-${fate}`);
+    sim_a.turn({ notices: fate as NoticeFate });
+    const attempt = await begin(org);
+    pass(ms);
+    await chargeAttempt(context, attempt);
+    expect(await last(org)).toMatchObject({ status: 'failed', sent_at: null });
+    expect(await world.read(attempt.topup_id)).toMatchObject({ status: 'failed', failure_code: code });
+    expect(await read(mandate)).toMatchObject({ consecutive_failures: 1 });
+  },
+);
+
+test('a bank that takes days keeps the attempt open; nothing else is debited until it has said', async () => {
+  const { org } = await payer('days', 'emandate', 'pending');
+  const attempt = await begin(org);
+  pass(25 * HOUR);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'charging' });
+  pass(2 * DAY);
+  await lookAtBalances(context);
+  expect((await last(org)).attempt_no).toBe(1);
+  const [debit] = sim_a.store.paymentsOf((await world.read(attempt.topup_id)).gateway_ref as string);
+  sim_a.store.capture(debit?.id as string);
+  await pollTopup(context, { topup_id: attempt.topup_id });
+  await endAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'succeeded' });
+});
+
+test('an answer to a debit that is lost is asked for: the account is debited once', async () => {
+  const { org } = await payer('lost-a');
+  const attempt = await begin(org);
+  pass(25 * HOUR);
+  sim_a.turn({ api: [{ match: 'POST /v1/payments/create/recurring', mode: 'lost_answer' }] });
+  await expect(chargeAttempt(context, attempt)).rejects.toThrow();
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'succeeded' });
+  expect(sim_a.store.paymentsOf((await world.read(attempt.topup_id)).gateway_ref as string)).toHaveLength(1);
+});
+
+test('a mandate that its payer pauses and cancels at the bank follows, and is not debited', async () => {
+  const { org, mandate } = await payer('bank');
+  mandates.move(mandate.token_ref as string, 'paused');
+  await news();
+  expect(await read(mandate)).toMatchObject({ status: 'paused', reason: 'paused_at_rail' });
+  await lookAtBalances(context);
+  expect((await readAutoTopup(context, org.id)).next).toMatchObject({
+    step: 'blocked',
+    reason: 'mandate_paused',
+  });
+  mandates.move(mandate.token_ref as string, 'confirmed');
+  await news();
+  expect(await read(mandate)).toMatchObject({ status: 'active' });
+  mandates.move(mandate.token_ref as string, 'cancelled');
+  await news();
+  expect(await read(mandate)).toMatchObject({ status: 'cancelled' });
+  await releaseMandate(context, { mandate_id: mandate.id });
+});
+
+/** A small generator with a seed, so that a run can be repeated. */
+function random(seed: number): () => number {
+  let at = seed;
+  return () => {
+    at = (at * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return at / 2_147_483_648;
+  };
+}
+
+const MANDATES = Number(process.env['MANDATES'] ?? 6);
+const DAYS = Number(process.env['MANDATE_DAYS'] ?? 14);
+
+test(`${MANDATES} mandates over ${DAYS} days break no rule of the rail, and debit nothing without a notice`, {
+  timeout: 3_600_000,
+}, async () => {
+  const next = random(Number(process.env['SEED'] ?? 7));
+  const banks: readonly Bank[] = ['ok', 'ok', 'ok', 'insufficient_funds'];
+  const orgs: Org[] = [];
+  for (let i = 0; i < MANDATES; i++) {
+    const bank = banks[Math.floor(next() * banks.length)] as Bank;
+    const { org } = await payer(`many-${i}`, METHODS[i % 3], bank);
+    // So much that every booking leaves it below its threshold: it debits as often as rules allow.
+    await world.rows('update auto_topup set threshold_micro = 1000000000000 where org_id = $1', [org.id]);
+    orgs.push(org);
+  }
+  for (let step = 0; step < DAYS * 3; step++) {
+    const fates: readonly NoticeFate[] = ['deliver', 'deliver', 'deliver', 'hold', 'fail'];
+    for (const org of orgs) {
+      sim_a.turn({ notices: fates[Math.floor(next() * fates.length)] as NoticeFate });
+      await beginAttempt(context, { org_id: org.id, book_id: org.live_book_id });
+      const attempt = await lastAttempt(world.pool, org.id);
+      if (attempt === null || attempt.ended_at !== null) continue;
+      await announceAttempt(context, attempt);
+      const order = (await world.read(attempt.topup_id)).gateway_ref;
+      if (order !== null && mandates.notices.get(order)?.status === 'created' && next() < 0.3)
+        mandates.report(order, true);
+      await chargeAttempt(context, attempt);
+    }
+    await news();
+    pass(8 * HOUR + Math.floor(next() * HOUR));
+  }
+  expect(mandates.refused).toEqual([]);
+  const debits = [...sim_a.store.payments.values()].filter(({ is_debit, captured }) => is_debit && captured);
+  expect(debits.length).toBeGreaterThan(MANDATES);
+  for (const { order_id, method } of debits) {
+    expect(sim_a.store.paymentsOf(order_id).filter(({ captured }) => captured)).toHaveLength(1);
+    if (method !== 'emandate') expect(mandates.notices.get(order_id)?.status).toBe('delivered');
+  }
+});
