@@ -37,18 +37,22 @@ export async function keepAnswer(
   });
 }
 
-/** The stored answer of an event. @throws Error (a defect) when it was never claimed. */
-export async function readAnswer(
-  db: Db,
-  args: { rail: RailName; event_id: string },
-): Promise<CallbackAnswer> {
-  const { rows } = await db.query<{ answer: CallbackAnswer }>({
+type EventKey = { readonly rail: RailName; readonly event_id: string };
+
+/** The stored answer of an event; null when no transaction that took it has ended. */
+export async function findAnswer(db: Db, { rail, event_id }: EventKey): Promise<CallbackAnswer | null> {
+  const { rows } = await db.query<{ answer: CallbackAnswer | null }>({
     name: 'topups.read_answer',
     text: 'select answer from rail_event where rail = $1 and event_id = $2',
-    values: [args.rail, args.event_id],
+    values: [rail, event_id],
   });
-  const answer = rows[0]?.answer;
-  if (answer === undefined) throw new Error(`no answer is kept for event ${args.event_id}`);
+  return rows[0]?.answer ?? null;
+}
+
+/** The stored answer of an event. @throws Error (a defect) when it was never claimed. */
+export async function readAnswer(db: Db, key: EventKey): Promise<CallbackAnswer> {
+  const answer = await findAnswer(db, key);
+  if (answer === null) throw new Error(`no answer is kept for event ${key.event_id}`);
   return answer;
 }
 

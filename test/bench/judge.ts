@@ -1,6 +1,7 @@
 // Compares what was measured with the limits; rows that were not measured are left out.
 import {
   type Bar,
+  callbackBars,
   concurrentBars,
   idleGatewayMb,
   idleStreamKb,
@@ -13,6 +14,7 @@ import {
   routingUs,
   tenantBars,
 } from './bars.ts';
+import type { CallbackFigures } from './callbacks.ts';
 import type { ConcurrentFigures } from './concurrent.ts';
 import type { IdleFigures } from './idle.ts';
 import type { LedgerBenchRow } from './ledger.ts';
@@ -29,6 +31,7 @@ export interface Results {
   /** Median µs of a decision over 1,000 endpoints, by kind. */
   decisions: Readonly<Record<string, number>>;
   tenants: TenantFigures | null;
+  callbacks: CallbackFigures | null;
 }
 
 function ratios(results: Results): Bar[] {
@@ -50,6 +53,21 @@ function tenants({ tenants: found }: Results): Bar[] {
   return [
     { title: `calls ${beside}`, measured: calls_p99_ms, unit: 'ms', ...tenantBars.calls },
     { title: `/healthz ${beside}`, measured: health_p99_ms, unit: 'ms', ...tenantBars.health },
+  ];
+}
+
+function callbacks({ callbacks: found }: Results): Bar[] {
+  if (found === null) return [];
+  const { per_second, calls_p99_ms } = found;
+  return [
+    {
+      title: 'callbacks a second',
+      measured: per_second,
+      unit: '/s',
+      ...callbackBars.per_second,
+      at_least: true,
+    },
+    { title: 'calls beside them, p99', measured: calls_p99_ms, unit: 'ms', ...callbackBars.calls },
   ];
 }
 
@@ -153,6 +171,7 @@ export function barsOf(results: Results): Bar[] {
   return [
     ...ratios(results),
     ...tenants(results),
+    ...callbacks(results),
     ...postgres,
     ...latency(results),
     ...memory(results),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureDecisions } from '../../core/routing/thousand.fixture.ts';
 import { type Bar, verdictOf } from './bars.ts';
+import { measureCallbacks } from './callbacks.ts';
 import { type ConcurrentFigures, measureConcurrent } from './concurrent.ts';
 import { type IdleFigures, measureIdle } from './idle.ts';
 import { barsOf, type Results } from './judge.ts';
@@ -27,6 +28,7 @@ const groups = [
   'idle',
   'concurrent',
   'tenants',
+  'callbacks',
   'pairs',
   'routing',
 ] as const;
@@ -165,6 +167,15 @@ async function runTenants(stack: Stack, options: Options, results: Results): Pro
   say(tableOf(head, [[calls_p50_ms, calls_p99_ms, health_p99_ms, quiet_p99_ms, failed]]));
 }
 
+async function runCallbacks(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('callbacks')) return;
+  const found = await measureCallbacks(stack, options.quick ? 5 : 20);
+  results.callbacks = found;
+  say('\n2,000 callbacks of a rail a second, six of ten repeats, two ignored, two forged, and 50 calls');
+  const head = ['callbacks/s', 'gateway CPU µs each', 'calls p99 ms', 'failed'];
+  say(tableOf(head, [[found.per_second, found.cpu_us, found.calls_p99_ms, found.failed]]));
+}
+
 function runRouting(options: Options, results: Results): void {
   if (!options.only.has('routing')) return;
   results.decisions = measureDecisions(options.quick ? 300 : 3_000);
@@ -203,7 +214,7 @@ async function main(): Promise<number> {
   const stack = await startStack(options.dir);
   const results: Results = {
     ...{ figures: new Map(), idle: [], concurrent: [], pairs: [], gateway_calls: 0, disk: null },
-    ...{ decisions: {}, tenants: null },
+    ...{ decisions: {}, tenants: null, callbacks: null },
   };
   let sound = true;
   try {
@@ -219,6 +230,7 @@ async function main(): Promise<number> {
     await runIdle(stack, options, results);
     await runConcurrent(stack, options, results);
     await runTenants(stack, options, results);
+    await runCallbacks(stack, options, results);
     if (options.only.has('pairs')) {
       results.pairs = await benchLedger({ seconds: options.quick ? 2 : 6 });
       say('\nhold + settle pairs, PostgreSQL on one core, Node on the other, verified after each run');

@@ -58,6 +58,14 @@ models:${vendors.flatMap((vendor) => names.map((name) => model(vendor, name))).j
 `;
 }
 
+export const RAIL_SECRET = 'whsec_of_the_benchmark';
+/** A rail whose callbacks are taken; nobody listens there. */
+const RAIL = {
+  SVC_RAIL_B_BASE_URL: 'http://127.0.0.1:9',
+  SVC_RAIL_B_KEY_SECRET: 'sk_test_bench',
+  SVC_RAIL_B_WEBHOOK_SECRET: RAIL_SECRET,
+};
+
 export interface Stack {
   readonly load: ChildProcess;
   readonly postgres: Postgres;
@@ -119,7 +127,7 @@ export async function startStack(dir: string): Promise<Stack> {
       database_url,
       providers,
       data_dir: join(dir, name.replace(' ', '-')),
-      env: { BENCH_API_KEY: 'sk-bench', BENCH_BEDROCK_KEY: 'bedrock-api-key-bench' },
+      env: { BENCH_API_KEY: 'sk-bench', BENCH_BEDROCK_KEY: 'bedrock-api-key-bench', ...RAIL },
       prefix: pinned ? ['taskset', '-c', '0'] : [],
       ...(name === 'null ledger' ? { entry: here('gateway-null.ts') } : {}),
     });

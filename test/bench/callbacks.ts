@@ -1,0 +1,112 @@
+// Callbacks of a rail in a storm, as after an outage: repeats above all, some that are of no interest, some forged; and what
+// the calls of organizations notice of it.
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { quantile } from '../concurrency/flood.ts';
+import { cpuMicros, pinTree } from './machine.ts';
+import { RAIL_SECRET, type Stack } from './stack.ts';
+
+export interface CallbackFigures {
+  readonly per_second: number;
+  /** The gateway's processor time for one, in µs; beside them a few calls. */
+  readonly cpu_us: number;
+  readonly calls_p99_ms: number;
+  /** Callbacks and calls without the answer that is right. */
+  readonly failed: number;
+}
+
+const RATE = 2_000;
+const CALLS_PER_SECOND = 50;
+const TICK_MS = 10;
+/** An event about a top-up that nobody knows: taken once, and repeated as others are. */
+const EVENTS = 500;
+
+interface Sent {
+  readonly body: string;
+  readonly signature: string;
+  readonly status: number;
+}
+
+function event(id: string, type: string): string {
+  const object = { id: `cs_${id}`, object: 'checkout.session', metadata: {}, payment_intent: `pi_${id}` };
+  const more = { amount_total: 2_500, currency: 'usd', payment_status: 'paid', mode: 'payment' };
+  return JSON.stringify({
+    id,
+    object: 'event',
+    livemode: false,
+    type,
+    data: { object: { ...object, ...more } },
+  });
+}
+
+function signed(body: string, status = 200): Sent {
+  const t = Math.floor(Date.now() / 1_000);
+  const v1 = createHmac('sha256', status === 200 ? RAIL_SECRET : 'forged')
+    .update(`${t}.${body}`)
+    .digest('hex');
+  return { body, signature: `t=${t},v1=${v1}`, status };
+}
+
+/** Of ten callbacks six are repeats, two of a type that is ignored, two forged. */
+function storm(at: number): Sent {
+  const id = `evt_${at % EVENTS}`;
+  if (at % 10 < 6) return signed(event(id, 'checkout.session.completed'));
+  return at % 10 < 8
+    ? signed(event(id, 'customer.updated'))
+    : signed(event(id, 'checkout.session.completed'), 400);
+}
+
+/** Measures a fresh gateway for so many seconds. */
+export async function measureCallbacks(stack: Stack, seconds: number): Promise<CallbackFigures> {
+  pinTree(process.pid, 'rest');
+  const run = await stack.start('gateway');
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const post = (path: string, headers: Record<string, string>, body: string) => {
+    const began = performance.now();
+    return new Promise<{ status: number; ms: number }>((done) => {
+      const end = (status: number) => done({ status, ms: performance.now() - began });
+      const lengths = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      const at = { host: '127.0.0.1', port: run.port, path, method: 'POST', agent };
+      const out = request({ ...at, headers: { ...lengths, ...headers } }, (answer) => {
+        answer.resume();
+        answer.on('end', () => end(answer.statusCode ?? 0));
+      });
+      out.on('error', () => end(0));
+      out.end(body);
+    });
+  };
+  const callback = async ({ body, signature, status }: Sent) =>
+    (await post('/webhooks/rail-b', { 'stripe-signature': signature }, body)).status === status;
+  const hello = JSON.stringify({ model: 'bench/whole', messages: [{ role: 'user', content: 'Hello' }] });
+  const call = () => post('/v1/chat/completions', { authorization: `Bearer ${stack.keys.live_key}` }, hello);
+  try {
+    for (let i = 0; i < EVENTS; i++) await callback(signed(event(`evt_${i}`, 'checkout.session.completed')));
+    const callbacks: Promise<boolean>[] = [];
+    const calls: Promise<{ status: number; ms: number }>[] = [];
+    const cpu_before = cpuMicros(run.pid);
+    const began = performance.now();
+    await new Promise<void>((done) => {
+      const timer = setInterval(() => {
+        const passed = performance.now() - began;
+        while (callbacks.length < (passed * RATE) / 1_000) callbacks.push(callback(storm(callbacks.length)));
+        while (calls.length < (passed * CALLS_PER_SECOND) / 1_000) calls.push(call());
+        if (passed < seconds * 1_000) return;
+        clearInterval(timer);
+        done();
+      }, TICK_MS);
+    });
+    const right = await Promise.all(callbacks);
+    const took_s = (performance.now() - began) / 1_000;
+    const cpu_us = (cpuMicros(run.pid) - cpu_before) / right.length;
+    const answers = await Promise.all(calls);
+    const failed = right.filter((is) => !is).length + answers.filter(({ status }) => status !== 200).length;
+    const calls_p99_ms = quantile(
+      answers.map(({ ms }) => ms),
+      0.99,
+    );
+    return { per_second: right.length / took_s, cpu_us, calls_p99_ms, failed };
+  } finally {
+    agent.destroy();
+    await run.stop();
+  }
+}
