@@ -23,7 +23,8 @@ async function tellAll(client: Client): Promise<number> {
 /** Watches the clock of this process until stopped. */
 export function tellClockMoves(parts: { log: Log; client: () => Client | null }): { stop(): void } {
   const shift = () => nowMs() - machineMs();
-  let last = shift();
+  // What was moved before this worker ran, nobody may have told.
+  let last = 0;
   let timer: NodeJS.Timeout | null = null;
   const look = async () => {
     const client = parts.client();
