@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash month mutations fuzz-api agents tools catalog schema upgrade-dump
+.PHONY: help up test check format bench crash crash-money month mutations fuzz-api agents tools catalog schema upgrade-dump
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -15,6 +15,7 @@ help:
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
 	@echo 'make month    live a month of 100,000 calls and reconcile it to the micro-dollar (CALLS=n SEED=s)'
+	@echo 'make crash-money  kill programs under payments and refunds, and compare with the books of the rails (ROUNDS=n SEED=s)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
@@ -47,6 +48,9 @@ crash:
 month:
 	@$(install) all && MONTH_CALLS=$(or $(CALLS),100000) MONTH_SEED=$(or $(SEED),20261) exec $(node) \
 	  node_modules/vitest/vitest.mjs run test/credits/month.test.ts --maxWorkers=1
+
+crash-money:
+	@$(install) all && exec $(node) test/crash-money/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED))
 
 mutations:
 	@$(install) all && exec $(node) test/mutations/product/main.ts $(if $(ONLY),--only '$(ONLY)')

@@ -137,6 +137,8 @@ export function provision(options: {
   readonly shard?: string;
   readonly slug?: string;
   readonly live_micro_usd: number;
+  /** Where it is billed; the United States when absent. */
+  readonly country?: string;
   readonly keys?: readonly KeyOptions[];
   /** Monthly budget of the project, enforced. */
   readonly project_monthly_micro?: number;
@@ -148,7 +150,7 @@ export function provision(options: {
     const shard = options.shard ?? (options.shards === undefined ? nextShard(pool) : 'main');
     const made = await createOrg(context, {
       ...{ slug, name: slug, shard },
-      billing_country: 'US',
+      billing_country: options.country ?? 'US',
       plan_id: 'enterprise',
     });
     const { url } = pool.shards.addresses.find(({ name }) => name === shard) as ShardAddress;

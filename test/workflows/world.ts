@@ -1,5 +1,4 @@
 // Workers for tests of workflows: the real program as a process, to be killed, over the database and rail of money in.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,20 +6,12 @@ import type { Id } from '@svc/core/kernel/index.ts';
 import type { Topup } from '@svc/core/topups/index.ts';
 import { Client, Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import { atFileEnd } from '../support/ends.ts';
+import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
 import type { TemporalAddress } from '../support/temporal.ts';
-import { endWithUs } from '../support/watch.ts';
 import { SECRET, startWorld, type World } from '../topups/world.ts';
 
-const ENTRY = new URL('../../workflows/main.ts', import.meta.url).pathname;
-
-export interface WorkerProcess {
-  readonly pid: number;
-  /** SIGTERM; the exit code. */
-  stop(): Promise<number | null>;
-  /** `kill -9`. */
-  kill(): Promise<void>;
-  output(): string;
-}
+export type { WorkerProcess } from '../support/programs/worker.ts';
+export { until } from '../support/until.ts';
 
 export interface WorkflowWorld extends World {
   /** Where mails become files; all workers of this world share it. */
@@ -37,26 +28,6 @@ export interface WorkflowWorld extends World {
   workflow(client: Client, id: Id<'topup'>): Promise<WorkflowExecutionDescription>;
 }
 
-/** Resolves with the first value of `look` that is not null, false or undefined. @throws Error after `patience_ms`. */
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | null | false | undefined> | T | null | false | undefined,
-  patience_ms = 30_000,
-): Promise<T> {
-  const deadline = performance.now() + patience_ms;
-  let last: unknown = 'never so';
-  while (performance.now() < deadline) {
-    try {
-      const found = await look();
-      if (found !== null && found !== false && found !== undefined) return found;
-    } catch (error) {
-      last = error;
-    }
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`${what}: not within ${patience_ms} ms (${String(last)})`);
-}
-
 /** A client of `temporal` that ends with the file. */
 export async function connect({ address, namespace }: TemporalAddress): Promise<Client> {
   const connection = Connection.lazy({
@@ -65,63 +36,6 @@ export async function connect({ address, namespace }: TemporalAddress): Promise<
   });
   atFileEnd(() => connection.close());
   return new Client({ connection, namespace });
-}
-
-/** Environment without settings of the product that the caller of the tests may have set. */
-function bareEnv(): NodeJS.ProcessEnv {
-  const passes = ([name]: [string, unknown]) =>
-    !/^SVC_(?!TOOLS_DIR$|[A-Z_]+_BIN$)/.test(name) && !/^NODE_OPTIONS$|^VITEST/.test(name);
-  return Object.fromEntries(Object.entries(process.env).filter(passes));
-}
-
-function collect(child: ChildProcess): () => string {
-  let text = '';
-  const add = (piece: Buffer) => {
-    text = (text + piece.toString()).slice(-32_768);
-  };
-  child.stdout?.on('data', add);
-  child.stderr?.on('data', add);
-  return () => text;
-}
-
-async function startProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [ENTRY], {
-    env: { ...bareEnv(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = collect(child);
-  let has_ended = false;
-  const ended = new Promise<number | null>((done) =>
-    child.once('exit', (code) => {
-      has_ended = true;
-      done(code);
-    }),
-  );
-  if (child.pid !== undefined) endWithUs(child.pid, ended);
-  atFileEnd(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  await until(
-    'worker ready',
-    () => {
-      if (has_ended) throw new Error(`the worker ended: ${output()}`);
-      return output().includes('worker ready');
-    },
-    90_000,
-  );
-  return {
-    pid: child.pid as number,
-    stop: () => {
-      child.kill('SIGTERM');
-      return ended;
-    },
-    kill: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
-    output,
-  };
 }
 
 /** The world of money in, with workers. */
@@ -151,7 +65,7 @@ export async function startWorkflowWorld(): Promise<WorkflowWorld> {
     ...world,
     mail_dir,
     env,
-    worker: (address, more = {}) => startProcess({ ...env(address), ...more }),
+    worker: (address, more = {}) => startWorkerProgram({ ...env(address), ...more }),
     pay(topup) {
       const session = world.sim.act(topup.gateway_ref as string, 'pay');
       return session.payment_intent as string;
