@@ -3,7 +3,7 @@ import { advanceClock } from '@svc/core/runtime/index.ts';
 import { readSilences } from '@svc/core/topups/index.ts';
 import { expect, test } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/programs/until.ts';
 import { judge, waiting } from './oracle.ts';
 import { REST_MS } from './run.ts';
 import { type Customer, openWorld, type World } from './world.ts';

@@ -1,7 +1,7 @@
 // Rounds of payments and refunds, in each of which something is killed; then three days pass, and the oracle looks.
 import { advanceClock } from '@svc/core/runtime/index.ts';
 import { type Draw, drawFrom } from '../crash/draw.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/programs/until.ts';
 import { CustomerActs } from './customer.ts';
 import { judge, waiting } from './oracle.ts';
 import { openWorld, type Part, parts, type World } from './world.ts';

@@ -10,8 +10,8 @@ import { startWorkerProgram, type WorkerProcess } from '../support/programs/work
 import type { TemporalAddress } from '../support/temporal.ts';
 import { SECRET, startWorld, type World } from '../topups/world.ts';
 
+export { until } from '../support/programs/until.ts';
 export type { WorkerProcess } from '../support/programs/worker.ts';
-export { until } from '../support/until.ts';
 
 export interface WorkflowWorld extends World {
   /** Where mails become files; all workers of this world share it. */

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { atFileEnd } from '../ends.ts';
 import { bareEnv } from '../gateway.ts';
-import { until } from '../until.ts';
 import { endWithUs } from '../watch.ts';
+import { until } from './until.ts';
 
 const ENTRY = new URL('../../../workflows/main.ts', import.meta.url).pathname;
 
