@@ -75,6 +75,12 @@ test('plan, kind and billing facts of an organization are set, checked as its pe
     ...{ gstin: '29AABCU9603R1ZJ', tax_status: 'gst_registered', billing_email: 'gst@bharat.example' },
     billing_address: { line1: '1 MG Road', city: 'Bengaluru', state_code: '29', postal_code: '560001' },
   });
+  // What staff set costs nothing until the next month.
+  expect(await json('org', 'plan', '--org', 'bharat')).toMatchObject({
+    ...{ plan_id: 'team', next_plan_id: null, next_charge_micro: 49_000_000, grace: null, charges: [] },
+    included_left_micro: 0,
+  });
+  expect((await svcctl('org', 'plan', '--org', 'bharat')).out).toMatch(/^bharat {2}team since /);
   const refused = await svcctl(
     'org',
     'set',
