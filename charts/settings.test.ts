@@ -45,6 +45,8 @@ describe('settings', () => {
     const set = {
       'postgres.existingSecret.directKey': 'direct-url',
       trustedProxies: ['10.0.0.0/8'],
+      'eInvoices.url': 'https://portal.example',
+      'eInvoices.existingSecret.name': 'svc-e-invoices',
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'mail.existingSecret.caKey': 'ca.crt',

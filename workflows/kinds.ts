@@ -22,8 +22,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   mandate: { task_queue: 'money', summary: 'Mandate', revived_by: ['cancelled'] },
   // A bank may decide after half a year.
   dispute: { task_queue: 'money', summary: 'Dispute until its end', revived_by: ['railDispute'] },
-  // A rail may say after weeks what became of it.
+  invoiceIssue: { task_queue: 'money', summary: 'Registration of a document', revived_by: [] },
   planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
+  // A rail may say after weeks what became of it.
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },
 };
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
+import { openPortal, type Portal } from '@svc/core/e-invoices/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import {
   type Config,
@@ -21,6 +22,7 @@ import { autoTopupActivities } from './auto-top-up/activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
 import { disputeActivities } from './dispute/activities.ts';
+import { invoiceActivities } from './invoice-issue/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
 import { mandateActivities } from './mandate/activities.ts';
@@ -49,14 +51,20 @@ interface Parts {
   readonly log: Log;
   readonly name: string;
   readonly money_in: MoneyIn;
+  readonly portal: Portal | null;
   /** Makes the links of mails. */
   readonly root_key: Uint8Array;
 }
 
 /** Contexts for activities: no caller's rights, with the rails of this process. */
-function contexts({ pool, log, money_in, root_key }: Parts): () => Context {
-  const services = { money_in, root_key } as Services;
+function contexts({ pool, log, money_in, portal, root_key }: Parts): () => Context {
+  const services = { money_in, portal, root_key } as Services;
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
+}
+
+/** Where documents are registered; null when no address is set, and they wait. */
+function portalOf({ einvoice_url: url, einvoice_token: token }: Config): Portal | null {
+  return url === null ? null : openPortal({ url, token });
 }
 
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
@@ -133,6 +141,7 @@ async function openWorkflows(
         ...planPeriodActivities(contexts(parts)),
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
+        ...invoiceActivities(contexts(parts)),
       },
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },
@@ -211,7 +220,7 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   opening.defer(() => listener.close());
   const { direct_url } = database;
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
-  const parts: Parts = { config, pool, direct_url, log, name, money_in, root_key };
+  const parts: Parts = { config, pool, direct_url, log, name, money_in, portal: portalOf(config), root_key };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

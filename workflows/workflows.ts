@@ -2,6 +2,7 @@
 
 export { autoTopup } from './auto-top-up/workflow.ts';
 export { dispute } from './dispute/workflow.ts';
+export { invoiceIssue } from './invoice-issue/workflow.ts';
 export { mandate } from './mandate/workflow.ts';
 export { planPeriod } from './plan-period/workflow.ts';
 export { refund } from './refund/workflow.ts';

@@ -699,6 +699,7 @@ create table public.invoice (
   constraint invoice_kind_check CHECK ((kind = ANY (ARRAY['tax_invoice'::text, 'export_invoice'::text, 'credit_note'::text, 'receipt'::text]))),
   constraint invoice_number_check CHECK ((char_length(number) <= 16)),
   constraint invoice_receipt_has_no_tax CHECK (((kind <> 'receipt'::text) OR (total_minor = taxable_minor))),
+  constraint invoice_registered_has_everything CHECK (((irn_status <> 'generated'::text) OR ((irn ~ '^[0-9a-f]{64}$'::text) AND (irn_qr <> ''::text) AND (ack_no <> ''::text) AND (ack_at IS NOT NULL)))),
   constraint invoice_sgst_minor_check CHECK ((sgst_minor >= 0)),
   constraint invoice_status_check CHECK ((status = ANY (ARRAY['issued'::text, 'cancelled'::text]))),
   constraint invoice_tax_is_of_one_state_or_two CHECK (((cgst_minor = sgst_minor) AND ((igst_minor = 0) OR (cgst_minor = 0)))),
@@ -710,8 +711,10 @@ create table public.invoice (
 );
 CREATE INDEX invoice_by_time ON public.invoice USING btree (supplier_id, issued_at);
 CREATE INDEX invoice_credit_notes ON public.invoice USING btree (original_invoice_id) WHERE (original_invoice_id IS NOT NULL);
+CREATE UNIQUE INDEX invoice_irn_once ON public.invoice USING btree (irn) WHERE (irn IS NOT NULL);
 CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id) WHERE (refund_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
+CREATE INDEX invoice_unregistered ON public.invoice USING btree (issued_at) WHERE (irn_status = 'pending'::text);
 CREATE INDEX invoice_walk ON public.invoice USING btree (org_id, issued_at DESC, id DESC);
 grant insert, select on public.invoice to svc_runtime;
 grant update (irn_status, irn, irn_qr, ack_no, ack_at, pdf_sha256, sent_at) on public.invoice to svc_runtime;

@@ -1,5 +1,6 @@
 // Credit notes: what a refund takes back from a document (docs/tax.md#credit-notes).
 import { type Context, type Id, mulDivHalfUp } from '../kernel/index.ts';
+import { WITHOUT_TAX } from './e-invoice.ts';
 import { putDocument } from './issue.ts';
 import { creditNoteSeries, taxReductionEnd } from './number.ts';
 import { mailIssued } from './sending.ts';
@@ -71,7 +72,7 @@ function endorsementOf(original: Invoice, note: CreditNote, at: Date): string {
   const gives_tax = parts.some((part) => note.tax[part] > 0);
   if (!has_tax || gives_tax || at < taxReductionEnd(original.issued_at)) return '';
   return (
-    'Credit note without tax: the time in which the tax of the original document can be reduced has ended ' +
+    `${WITHOUT_TAX}: the time in which the tax of the original document can be reduced has ended ` +
     '(section 34(2) of the CGST Act)'
   );
 }
@@ -120,6 +121,7 @@ export async function issueCreditNote(
   });
   const issued = await findInvoice(context.db, { org_id: note.org_id, id });
   if (issued === null) throw new Error(`${made.number} was not kept`);
-  await mailIssued(context, issued);
+  // One that is to be registered is mailed with its registration.
+  if (issued.irn_status !== 'pending') await mailIssued(context, issued);
   return { id, ...made };
 }

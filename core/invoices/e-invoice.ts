@@ -11,7 +11,7 @@ export function originalOf(invoice: Invoice): { readonly number: string; readonl
   return number === null || issued_at === null ? null : { number, issued_at };
 }
 
-interface EInvoice {
+export interface EInvoice {
   readonly Version: '1.1';
   readonly TranDtls: {
     readonly TaxSch: 'GST';
@@ -45,6 +45,9 @@ interface EParty {
   readonly Stcd: string;
 }
 
+/** Begin of the endorsement of a credit note that takes back no tax although its document has some. */
+export const WITHOUT_TAX = 'Credit note without tax';
+
 /** Of a place outside India, by the schema. */
 const ABROAD = { code: '96', pin: 999_999 } as const;
 
@@ -55,7 +58,9 @@ function day(at: Date): string {
 }
 
 /** The kind of supply: to a registered recipient or a consumer, to a special economic zone, or abroad. */
-export function supplyType(invoice: Invoice): 'B2B' | 'B2C' | 'SEZWP' | 'SEZWOP' | 'EXPWP' | 'EXPWOP' {
+export function supplyType(
+  invoice: Pick<Invoice, 'tax_rate_bps' | 'recipient'>,
+): 'B2B' | 'B2C' | 'SEZWP' | 'SEZWOP' | 'EXPWP' | 'EXPWOP' {
   const taxed = invoice.tax_rate_bps > 0;
   if (invoice.recipient.country !== 'IN') return taxed ? 'EXPWP' : 'EXPWOP';
   if (invoice.recipient.tax_status === 'sez') return taxed ? 'SEZWP' : 'SEZWOP';

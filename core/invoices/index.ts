@@ -1,16 +1,26 @@
 export { type Credited, issueCreditNote, refundedTax } from './credit-note.ts';
+export { type EInvoice, eInvoice } from './e-invoice.ts';
+export { fileOf } from './file.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { invoiceOperations, listInvoicesOperation, resendOperation } from './operations.ts';
 export { listGstRates } from './rate-store.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
 export { InvoiceView } from './schema.ts';
-export { documentOfMail, openDocument } from './sending.ts';
+export { documentOfMail, mailIssued, openDocument } from './sending.ts';
 export { isStateOfAddress, stateName } from './states.ts';
-export { findInvoice, listInvoices, listIssued, markSent } from './store.ts';
+export {
+  endRegistration,
+  findDocument,
+  findInvoice,
+  listInvoices,
+  listIssued,
+  markRegistered,
+  markSent,
+} from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export { type SupplierChange, setGstRate, setSupplier } from './supplier-change.ts';
 export { taxOn } from './tax.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';
-export type { Invoice, InvoiceId, Supplier, TaxParts, TaxTerms } from './types.ts';
+export type { Invoice, InvoiceId, IrnStatus, Supplier, TaxParts, TaxTerms } from './types.ts';
 export { invoiceKinds } from './types.ts';

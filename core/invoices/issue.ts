@@ -1,9 +1,12 @@
 // Issuing a document: its number and row are written in the transaction of what it documents.
 import type { Context, Id } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
+import { startWorkflow } from '../workflow-starts/index.ts';
+import { supplyType, WITHOUT_TAX } from './e-invoice.ts';
 import { documentNumber, financialYear } from './number.ts';
 import { insertInvoice, type NewInvoice, nextNumber } from './store.ts';
-import type { InvoiceId, TaxTerms } from './types.ts';
+import { readSupplier } from './supplier.ts';
+import type { InvoiceId, IrnStatus, TaxTerms } from './types.ts';
 
 interface TopupInvoice {
   readonly topup_id: Id<'topup'>;
@@ -53,7 +56,18 @@ export type Draft = Omit<NewInvoice, 'number' | 'fy' | 'total_minor' | 'irn_stat
 };
 
 /**
- * Numbers a document, inserts it and emits `invoice.issued`. The counter of its series stays locked until the
+ * Whether a document has to be registered: those to businesses with a GSTIN, to special economic zones and abroad, once
+ * staff have said so of the supplier. A credit note without its tax is no document of the law.
+ */
+async function registrationOf(context: Context, draft: Draft): Promise<IrnStatus> {
+  const { supplier } = await readSupplier(context.db);
+  if (supplier.e_invoicing !== true || draft.supplier.gstin === null) return 'not_applicable';
+  const is_reported = supplyType(draft) !== 'B2C' && !draft.endorsement.startsWith(WITHOUT_TAX);
+  return is_reported ? 'pending' : 'not_applicable';
+}
+
+/**
+ * Numbers a document, inserts it, emits `invoice.issued`, and asks for its registration where it needs one. The counter of its series stays locked until the
  * transaction ends, so call it last.
  */
 export async function putDocument(
@@ -61,14 +75,22 @@ export async function putDocument(
   draft: Draft,
 ): Promise<{ number: string; total_minor: number }> {
   const { series, at } = draft;
+  const irn_status = await registrationOf(context, draft);
   const fy = financialYear(at);
   const no = await nextNumber(context.db, { supplier: draft.supplier_id, series, fy });
   const number = documentNumber({ series, fy, no });
   const total_minor = draft.taxable_minor + draft.cgst_minor + draft.sgst_minor + draft.igst_minor;
-  // Registration of documents (IRN) is not part of this release.
-  const invoice = { ...draft, number, fy, total_minor, irn_status: 'not_applicable', issued_at: at };
+  const invoice = { ...draft, number, fy, total_minor, irn_status, issued_at: at };
   await insertInvoice(context.db, invoice);
   await announce(context, invoice);
+  if (irn_status === 'pending') {
+    const start = {
+      workflow_id: `invoice-${draft.id}`,
+      type: 'invoiceIssue',
+      args: { invoice_id: draft.id },
+    };
+    await startWorkflow(context.db, { ...start, at });
+  }
   return { number, total_minor };
 }
 
@@ -81,7 +103,7 @@ export async function issueTopupInvoice(
   args: TopupInvoice,
 ): Promise<{ id: Id<'invoice'>; number: string }> {
   const {
-    supplier: { supplier_id, series, sac, ...supplier },
+    supplier: { supplier_id, series, sac, e_invoicing: _, ...supplier },
     recipient,
     decision,
   } = args.terms;

@@ -1,7 +1,7 @@
 // What an accountant files of a month's documents: the sections of form GSTR-1 with the headings of its offline tool, as
 // CSV (docs/tax.md#filing-a-month). Pure.
 import { csv } from '../kernel/index.ts';
-import { inPaise, supplyType } from './e-invoice.ts';
+import { inPaise, supplyType, WITHOUT_TAX } from './e-invoice.ts';
 import { IST_MS } from './number.ts';
 import type { Invoice } from './types.ts';
 
@@ -37,7 +37,7 @@ type Section = 'b2b' | 'b2cl' | 'b2cs' | 'exp' | 'cdnr' | 'cdnur' | 'none';
 function sectionOf(document: ReturnDocument): Section {
   if (document.supplier.gstin === null) return 'none';
   const is_note = document.kind === 'credit_note';
-  if (is_note && document.tax_rate_bps === 0 && document.endorsement.startsWith('Credit note')) return 'none';
+  if (is_note && document.tax_rate_bps === 0 && document.endorsement.startsWith(WITHOUT_TAX)) return 'none';
   const type = supplyType(document);
   if (type === 'EXPWP' || type === 'EXPWOP') return is_note ? 'cdnur' : 'exp';
   if (type !== 'B2C') return is_note ? 'cdnr' : 'b2b';

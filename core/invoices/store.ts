@@ -93,6 +93,43 @@ export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string 
   return rows[0] ?? null;
 }
 
+/** A document, whosever it is; null when there is none. For programs that act for nobody. */
+export async function findDocument(db: Db, id: InvoiceId): Promise<Invoice | null> {
+  const { rows } = await db.query<Invoice>({
+    name: 'invoices.find_document',
+    text: `
+      select i.*, o.number as original_number, o.issued_at as original_issued_at
+        from invoice i left join invoice o on o.id = i.original_invoice_id where i.id = $1`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Notes the registration of a document that waits for it; false when it waits no more. */
+export async function markRegistered(
+  db: Db,
+  args: { id: InvoiceId; irn: string; ack_no: string; ack_at: Date; qr: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'invoices.mark_registered',
+    text: `
+      update invoice set irn_status = 'generated', irn = $2, ack_no = $3, ack_at = $4, irn_qr = $5
+       where id = $1 and irn_status = 'pending'`,
+    values: [args.id, args.irn, args.ack_no, args.ack_at, args.qr],
+  });
+  return rowCount === 1;
+}
+
+/** Notes that a document gets no registration; false when it does not wait for one. */
+export async function endRegistration(db: Db, id: InvoiceId): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'invoices.end_registration',
+    text: `update invoice set irn_status = 'failed' where id = $1 and irn_status = 'pending'`,
+    values: [id],
+  });
+  return rowCount === 1;
+}
+
 /**
  * A document of `org_id`, locked until the transaction ends, so that its credit notes are issued one after the other;
  * null when it is missing or another organization's.

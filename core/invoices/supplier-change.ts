@@ -20,6 +20,8 @@ export interface SupplierChange {
   readonly lut?: string | null;
   readonly series?: string;
   readonly sac?: string;
+  /** Whether documents are registered; it needs a GSTIN and an address with a PIN code. */
+  readonly e_invoicing?: boolean;
 }
 
 const LINES_MAX = 6;
@@ -53,6 +55,15 @@ function check(supplier: Supplier): void {
   if (lut !== null && gstin === null) {
     throw invalid('lut', 'unsupported', 'Only a supplier with a GSTIN has a letter of undertaking.');
   }
+  if (supplier.e_invoicing !== true) return;
+  if (gstin === null)
+    throw invalid('e_invoicing', 'unsupported', 'Only a supplier with a GSTIN registers its documents.');
+  if (!address.some((line) => /\b[1-9]\d{5}\b/.test(line)))
+    throw invalid(
+      'address',
+      'missing',
+      'Documents are registered with the PIN code of the address: six digits.',
+    );
 }
 
 /**
@@ -66,7 +77,9 @@ export function setSupplier(context: Context, change: SupplierChange): Promise<S
     const before = await readSetting<Supplier>(db, 'supplier');
     const bare = { legal_name: '', address: [], state_code: '', gstin: null, pan: null, lut: null };
     const known =
-      before === null ? { ...bare, series: 'INV', sac: '998315' } : (await readSupplier(db)).supplier;
+      before === null
+        ? { ...bare, series: 'INV', sac: '998315', e_invoicing: false }
+        : (await readSupplier(db)).supplier;
     const supplier = registered({ ...known, ...change, supplier_id: 'platform' });
     check(supplier);
     const { supplier_id, ...value } = supplier;

@@ -21,6 +21,7 @@ export const DEMO_SUPPLIER: Supplier = {
   lut: 'AD290426000000A',
   series: 'INV',
   sac: '998315',
+  e_invoicing: false,
 };
 
 /** The supplier of setting `supplier`, or the demo one: `is_demo` then, and a live rail must not sell in its name. */
@@ -28,7 +29,10 @@ export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_dem
   const set = await readSetting<Partial<Supplier>>(db, 'supplier');
   if (set === null) return { supplier: DEMO_SUPPLIER, is_demo: true };
   // A field that a real supplier leaves out is absent, and never filled from the demo supplier.
-  const bare = { gstin: null, pan: null, lut: null, series: 'INV', sac: '998315' } as const;
+  const bare = {
+    ...{ gstin: null, pan: null, lut: null },
+    ...{ series: 'INV', sac: '998315', e_invoicing: false },
+  };
   return { supplier: { ...bare, ...(set as Supplier), supplier_id: 'platform' }, is_demo: false };
 }
 

@@ -20,6 +20,8 @@ export interface Supplier {
   /** One to three of `[A-Z0-9]`, first a letter. */
   readonly series: string;
   readonly sac: string;
+  /** Whether its documents to businesses and abroad are registered (IRN); absent in terms of before it was kept. */
+  readonly e_invoicing?: boolean;
 }
 
 export interface TaxDecision {
@@ -72,6 +74,9 @@ interface InvoiceLine {
 /** An id of a document: a credit note has its own prefix. */
 export type InvoiceId = Id<'invoice'> | Id<'credit_note'>;
 
+/** Where the registration of a document stands; `not_applicable`: it needs none. */
+export type IrnStatus = 'not_applicable' | 'pending' | 'generated' | 'cancelled' | 'failed';
+
 /** A row of `invoice`. */
 export interface Invoice {
   readonly id: InvoiceId;
@@ -83,7 +88,7 @@ export interface Invoice {
   readonly status: 'issued' | 'cancelled';
   readonly currency: string;
   readonly place_of_supply: string;
-  readonly supplier: Omit<Supplier, 'supplier_id' | 'series' | 'sac'>;
+  readonly supplier: Omit<Supplier, 'supplier_id' | 'series' | 'sac' | 'e_invoicing'>;
   readonly recipient: Recipient;
   readonly lines: readonly InvoiceLine[];
   readonly hsn_sac: string;
@@ -106,7 +111,7 @@ export interface Invoice {
   readonly original_issued_at: Date | null;
   /** The rail's reference of the payment, or of the refund. */
   readonly payment_ref: string | null;
-  readonly irn_status: string;
+  readonly irn_status: IrnStatus;
   readonly irn: string | null;
   readonly irn_qr: string | null;
   readonly ack_no: string | null;

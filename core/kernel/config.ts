@@ -280,6 +280,8 @@ export const settings = {
     true,
   ),
   fx_source: setting('SVC_FX_SOURCE', 'source of exchange rates: static, ecb or an address', 'static', text),
+  einvoice_url: setting('SVC_EINVOICE_URL', 'where documents are registered (IRN)', null, address),
+  einvoice_token: setting('SVC_EINVOICE_TOKEN', 'token for that address', null, optional, true),
   smtp_url: setting(
     'SVC_SMTP_URL',
     'mail server, smtp:// (STARTTLS) or smtps://; unset: mails become files in <data dir>/mail',

@@ -159,9 +159,11 @@ export async function receiptMail(
     const to = await findBillingMailboxes(db, org_id);
     if (to.length === 0) return { queued: false, reason: 'no_recipient' };
     const data = receiptData(topup, invoice.number, billing);
+    // A document that has to be registered is mailed by itself, when it is.
+    const has_file = invoice.irn_status === 'not_applicable';
     const asked = await sendMail(context, {
       ...{ template: 'receipt', to, org_id, reference: invoice.id, data },
-      attachments: [{ kind: 'invoice_pdf', id: invoice.id }],
+      attachments: has_file ? [{ kind: 'invoice_pdf', id: invoice.id }] : [],
     });
     return asked > 0 ? { queued: true, reason: '' } : { queued: false, reason: 'queued_before' };
   });

@@ -31,6 +31,7 @@ export const concepts = [
   'invoices',
   'topups',
   'mandates',
+  'e-invoices',
   'refunds',
   'credits',
   'gifts',

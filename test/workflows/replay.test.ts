@@ -1,6 +1,6 @@
 // Committed histories run through today's workflow code: a change that would break what is under way fails here first. A deliberate change of steps goes behind `patched`, and a history of it is added
-// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts or
-// plan-period.test.ts).
+// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts plan-period.test.ts
+// or registration.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '@svc/core/kernel/index.ts';
@@ -21,6 +21,7 @@ const KINDS = {
   autoTopup: 'auto-top-up',
   planPeriod: 'plan-period',
   dispute: 'dispute',
+  invoiceIssue: 'invoice-issue',
 } as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
   filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
@@ -34,6 +35,12 @@ test('there is a history of every way a workflow ends', () => {
   expect(filesOf('mandate').sort()).toEqual(['cancelled.json', 'lapsed.json', 'registered.json']);
   expect(filesOf('auto-top-up').sort()).toEqual(['declined.json', 'paid.json', 'skipped.json']);
   expect(filesOf('dispute').sort()).toEqual(['lost-by-poll.json', 'silent.json', 'won-by-callback.json']);
+  expect(filesOf('invoice-issue').sort()).toEqual([
+    'late.json',
+    'portal-down.json',
+    'refused.json',
+    'registered.json',
+  ]);
   expect(filesOf('refund').sort()).toEqual(['declined.json', 'late.json', 'rail-down.json', 'refunded.json']);
   expect(filesOf('top-up').sort()).toEqual([
     'cancelled.json',
@@ -76,6 +83,7 @@ describe('the bundle', () => {
       'auto-top-up/schedule.ts',
       'auto-top-up/workflow.ts',
       'dispute/workflow.ts',
+      'invoice-issue/workflow.ts',
       'mandate/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',

@@ -58,6 +58,9 @@ capabilities:
 {{- if and .temporal $temporal.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_TEMPORAL_API_KEY" "name" $temporal.name "key" $temporal.key) }}
 {{- end }}
+{{- if and .temporal $v.eInvoices.existingSecret.name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_EINVOICE_TOKEN" "name" $v.eInvoices.existingSecret.name "key" $v.eInvoices.existingSecret.key) }}
+{{- end }}
 {{- if .rails }}
 {{- with $v.rails.a.existingSecret }}
 {{- if .name }}

@@ -75,6 +75,9 @@ SVC_TEMPORAL_BUILD_ID: {{ . | quote }}
 {{- if or $v.providers.file $v.providers.existingConfigMap }}
 SVC_PROVIDERS_FILE: /etc/svc/providers/providers.yaml
 {{- end }}
+{{- with $v.eInvoices.url }}
+SVC_EINVOICE_URL: {{ . | quote }}
+{{- end }}
 {{- with $v.rails.a.baseUrl }}
 SVC_RAIL_A_BASE_URL: {{ . | quote }}
 {{- end }}

@@ -23,6 +23,7 @@ function changeIn(input: Input): SupplierChange {
     lut: optional(input, 'lut'),
     series: input.find('prefix') ?? undefined,
     sac: input.find('sac') ?? undefined,
+    e_invoicing: input.find('e-invoicing') === null ? undefined : input.find('e-invoicing') === 'on',
   };
   return Object.fromEntries(
     Object.entries(change).filter(([, value]) => value !== undefined),
@@ -43,6 +44,7 @@ export const command: Command = {
     },
     prefix: { type: 'text', doc: 'begin of document numbers', value: 'PFX' },
     sac: { type: 'text', doc: 'service accounting code', value: 'CODE' },
+    'e-invoicing': { type: 'text', doc: 'register documents (IRN) from now on', choices: ['on', 'off'] },
   },
   example:
     'svcctl supplier set --name "Acme Private Limited" --address "1 MG Road; Bengaluru 560001" --gstin 29AABCU9603R1ZJ',

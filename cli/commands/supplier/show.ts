@@ -6,10 +6,10 @@ import { withDatabase } from '../../installation.ts';
 
 /** A supplier, one fact a line. */
 export function supplierText(supplier: Supplier): string {
-  const { legal_name, address, state_code, gstin, pan, lut, series, sac } = supplier;
+  const { legal_name, address, state_code, gstin, pan, lut, series, sac, e_invoicing } = supplier;
   const facts = { name: legal_name, address: address.join('; '), state: state_code, gstin, pan, lut };
-  return Object.entries({ ...facts, prefix: series, sac })
-    .map(([name, value]) => `${name.padEnd(8)}  ${value ?? 'none'}`)
+  return Object.entries({ ...facts, prefix: series, sac, 'e-invoicing': e_invoicing === true ? 'on' : 'off' })
+    .map(([name, value]) => `${name.padEnd(11)}  ${value ?? 'none'}`)
     .join('\n');
 }
 

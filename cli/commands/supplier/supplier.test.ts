@@ -15,10 +15,10 @@ test('who sells is set and shown, with the rates of tax; a flag that says nothin
   expect([set.code, set.err]).toEqual([0, '']);
   expect((await svcctl('rate', '--from', '2099-04-01', '--bps', '2800')).code).toBe(0);
   const { out } = await svcctl('show');
-  for (const line of ['name      Acme Private Limited', 'address   7 Residency Road; Bengaluru 560025'])
+  for (const line of ['name         Acme Private Limited', 'address      7 Residency Road; Bengaluru 560025'])
     expect(out).toContain(line);
-  expect(out).toContain('pan       AABCU9603R');
-  expect(out).toContain('lut       none');
+  expect(out).toContain('pan          AABCU9603R');
+  expect(out).toContain('lut          none');
   expect(out).toContain('gst today  18 %\ngst from 2099-04-01  28 %');
   expect((await svcctl('set')).code).toBe(2);
 }, 60_000);

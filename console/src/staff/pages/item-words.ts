@@ -92,6 +92,26 @@ const words: Readonly<Record<string, Words>> = {
     why: 'A mandate was cancelled here, and for a week the rail could not be made to forget it. Nothing is debited by us.',
     todo: 'Cancel the token in the dashboard of the rail, then resolve.',
   },
+  irn_refused: {
+    title: 'Registration refused',
+    why: 'The portal does not register a document as it is, for the reason given. It is asked once a day, for 30 days.',
+    todo: 'See the reason: a GSTIN may have to be activated. The item ends by itself when the portal takes the document.',
+  },
+  irn_differs: {
+    title: 'Registered with other data',
+    why: 'The portal has another document under this number. It was not taken over, and ours has no registration.',
+    todo: 'Compare both at the portal; cancel there what is wrong, and give the customer a document that is registered.',
+  },
+  irn_hidden: {
+    title: 'Registration cannot be read',
+    why: 'The document is registered, but the answer was lost and the portal shows it for two days only.',
+    todo: 'Find the signed document at the portal by its number, and send it to the customer.',
+  },
+  irn_late: {
+    title: 'Not registered in 30 days',
+    why: 'The portal could not be reached, or refused the document, for 30 days.',
+    todo: 'Ask the accountant what to do; the sale and its credit stand.',
+  },
   reconciliation_variance: {
     title: 'Ledger and calls differ',
     why: 'What a day’s calls cost by their rows is not what the ledger charged. It ends by itself when the two agree again.',

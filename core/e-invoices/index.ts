@@ -1,0 +1,8 @@
+export { openPortal, type Portal, PortalError } from './portal.ts';
+export {
+  abandonRegistration,
+  drawRegistered,
+  type RegistrationProgress,
+  readRegistration,
+  registerDocument,
+} from './register.ts';
