@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ageOf, wordsOf } from './item-words.ts';
 
@@ -17,4 +20,20 @@ test.each([
 test('a kind without words of its own is shown by its name', () => {
   expect(wordsOf('second_payment').title).toBe('Paid twice');
   expect(wordsOf('rail_is_odd').title).toBe('Rail is odd');
+});
+
+test('every kind that the service puts before the staff has words of its own', () => {
+  const core = fileURLToPath(new URL('../../../../core/', import.meta.url));
+  const sources = readdirSync(core, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.includes('node_modules'))
+    .map((name) => readFileSync(join(core, name), 'utf8'))
+    .filter((text) => /(?:add|put)StaffItem\(/.test(text));
+  const put = sources.flatMap((text) =>
+    [...text.matchAll(/(?:add|put)StaffItem\([^;]*?kind: ([^,]+),/g)].flatMap(([, kind]) =>
+      [...(kind ?? '').matchAll(/'([a-z_]+)'/g)].map(([, name]) => name as string),
+    ),
+  );
+  expect(new Set(put).size).toBeGreaterThan(9);
+  const wordless = put.filter((kind) => wordsOf(kind).why === wordsOf('rail_is_odd').why);
+  expect(wordless).toEqual([]);
 });

@@ -64,13 +64,23 @@ const words: Readonly<Record<string, Words>> = {
   },
   debit_silent: {
     title: 'Debit without an end',
-    why: 'The rail has not said for days whether an automatic debit went through.',
+    why: 'The rail has not said for long whether an automatic debit went through. Until it does, no other is made.',
     todo: 'Ask the rail. When it ends there, it ends here by itself.',
   },
   dispute_opened: {
     title: 'Payment disputed',
     why: 'The payer has disputed a payment at the bank. Its credits are taken as far as they were there; money moves when the dispute ends.',
     todo: 'Answer it at the rail before its day, or accept it there. It ends here by itself.',
+  },
+  dispute_due: {
+    title: 'Dispute to be answered',
+    why: 'The rail takes an answer to an open dispute for a few days more. Without one it is lost.',
+    todo: 'Answer it at the rail before its day, or accept it there.',
+  },
+  dispute_silent: {
+    title: 'Dispute without an end',
+    why: 'A dispute has been open for long, and the rail has not said how it ended. Its credits stay taken.',
+    todo: 'Ask the rail. When it ends there, it ends here by itself.',
   },
   dispute_differs: {
     title: 'Dispute of another amount',
