@@ -1,6 +1,15 @@
 // The worker program killed (`kill -9`) in the middle of each step of a refund, and while it books the end of a dispute, and
 // another one started: money and credits move once, and the workflow comes to its end.
 import type { Id } from '@svc/core/kernel/index.ts';
+import {
+  type Attempt,
+  createMandate,
+  lastAttempt,
+  lookAtBalances,
+  pollMandate,
+  setAutoTopup,
+} from '@svc/core/mandates/index.ts';
+import type { Org } from '@svc/core/orgs/index.ts';
 import { findRefund, type Refund, requestRefund } from '@svc/core/refunds/index.ts';
 import { type Dispute, disputesOf, type Topup } from '@svc/core/topups/index.ts';
 import pg from 'pg';
@@ -137,6 +146,51 @@ test('killed while the end of a dispute is booked: its credits are taken once, a
     { template: 'dispute_closed' },
     { template: 'dispute_opened' },
   ]);
+});
+
+/** An organization without credit that is debited by itself as soon as a worker looks. */
+async function debited(): Promise<Org> {
+  const org = await world.org(`org-${++serial}`);
+  const { mandate } = await createMandate(world.context, { org_id: org.id, method: 'card' });
+  world.sim.store.mandates.save(mandate.setup_ref as string);
+  await pollMandate(world.context, { mandate_id: mandate.id });
+  const config = { enabled: true, threshold_micro: 10_000_000, amount_minor: 2_500 };
+  await setAutoTopup(world.context, { org_id: org.id, ...config });
+  return org;
+}
+
+async function expectDebitedOnce(org: Org): Promise<void> {
+  const attempt = () => lastAttempt(world.pool, org.id);
+  await until(`${org.id} debited`, async () => (await attempt())?.status === 'succeeded', 60_000);
+  const { topup_id, attempt_no } = (await attempt()) as Attempt;
+  const handle = client.workflow.getHandle(`auto-${org.id}-${attempt_no}`);
+  await until(`${org.id} ended`, async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
+  const made = [...world.sim.store.intents.values()].filter(({ metadata }) => metadata['org_id'] === org.id);
+  expect(made).toHaveLength(1);
+  const receipts = await world.rows(`select 1 from mail where template = 'receipt' and reference = $1`, [
+    (await world.read(topup_id)).invoice_id,
+  ]);
+  expect(receipts).toHaveLength(1);
+}
+
+test('killed while a card is being debited: the rail is asked for the debit, and it is made once', async () => {
+  world.sim.turn({ api: [{ match: 'POST /v1/payment_intents', mode: 'late_answer', delay_ms: 120_000 }] });
+  const org = await debited();
+  await until('rail asked', () => world.sim.calls.includes('POST /v1/payment_intents'), 90_000);
+  await killWorker();
+  world.sim.turn({ api: [] });
+  worker = await start();
+  await expectDebitedOnce(org);
+  expect(world.sim.calls.some((call) => call.startsWith('GET /v1/payment_intents'))).toBe(true);
+});
+
+test('killed with a debit begun and nothing of it done: the next worker gives notice and makes it', async () => {
+  process.kill(worker.pid, 'SIGSTOP');
+  const org = await debited();
+  await lookAtBalances(world.context);
+  await worker.kill();
+  worker = await start();
+  await expectDebitedOnce(org);
 });
 
 test('killed with Temporal told and nothing done: the workflow goes on', async () => {

@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000;
 const SIGNAL_PATIENCE_MS = 5 * MINUTE_MS;
 const POLL_PATIENCE_MS = 5 * MINUTE_MS;
 const defaults: ActivityOptions = {
-  startToCloseTimeout: '90 seconds',
+  startToCloseTimeout: '30 seconds',
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,
