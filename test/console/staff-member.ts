@@ -18,7 +18,7 @@ import { createContext } from '@svc/core/operations/index.ts';
 import { type Billing, changeTerms, findBilling, findOrg, type Org } from '@svc/core/orgs/index.ts';
 import { makeBatch } from '@svc/core/redeem/index.ts';
 import { requestLimits } from '@svc/core/support/limit-request.ts';
-import { putStaffItem } from '@svc/core/topups/index.ts';
+import { closeDispute, insertDispute, noteLoss, putStaffItem } from '@svc/core/topups/index.ts';
 import { insertTopup, moveTopup } from '@svc/core/topups/store.ts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -96,6 +96,31 @@ async function writeOverpaid(context: Context, org: Org): Promise<void> {
   await putStaffItem(context.db, { kind: 'amount_mismatch', subject: id, details: paid, at });
 }
 
+/** A dispute that is open, and one that was lost after ten dollars of its credits were spent. */
+async function writeDisputes(context: Context, org: Org, topup_id: Id<'topup'>): Promise<void> {
+  const at = context.now();
+  const about = {
+    ...{
+      org_id: org.id,
+      topup_id,
+      book_id: org.live_book_id,
+      gateway: 'rail-b' as const,
+      payment_ref: 'pi_disputed',
+    },
+    ...{ phase: 'chargeback', currency: 'USD', cgst_minor: 0, sgst_minor: 0, igst_minor: 0, excess_minor: 0 },
+    ...{ respond_by: new Date(at.getTime() + 6 * 86_400_000), opened_at: at },
+  } as const;
+  const open = { amount_minor: 2_000, price_minor: 2_000, credits_micro: 20_000_000 };
+  const lost = { amount_minor: 2_500, price_minor: 2_500, credits_micro: 25_000_000 };
+  const ids = [newId('dispute'), newId('dispute')] as const;
+  const refs = { id: ids[0], gateway_ref: 'dp_open', reason: 'goods_not_received' };
+  await insertDispute(context.db, { ...about, ...open, ...refs });
+  const ended = { ...about, ...lost, id: ids[1], gateway_ref: 'dp_lost', reason: 'fraudulent' };
+  await insertDispute(context.db, ended);
+  await closeDispute(context.db, { ...ended, status: 'lost', at });
+  await noteLoss(context.db, { id: ids[1], written_off_micro: 10_000_000, at });
+}
+
 /** A request of `org` for more than its plan has. */
 async function writeLimitRequest(context: Context, pool: Parameters<typeof staffContext>[0], org: Org) {
   await changeTerms(context, org.id, { plan_id: 'payg' });
@@ -120,7 +145,7 @@ async function writeLimitRequest(context: Context, pool: Parameters<typeof staff
   );
 }
 
-/** Two payments of `full` in review, one that came twice, a day on which ledger and calls differ, a mail, codes. */
+/** Two payments of `full` in review, two disputes, one that came twice, a day on which ledger and calls differ, a mail, codes. */
 export async function writeMatters(stack: Stack): Promise<void> {
   const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
   try {
@@ -152,6 +177,7 @@ export async function writeMatters(stack: Stack): Promise<void> {
       at,
     });
     await writeOverpaid(context, org);
+    await writeDisputes(context, org, topup_id);
     await writeLimitRequest(context, pool, org);
     const shown = { org: org.name, slug: org.slug, available: '$3.10', threshold: '$5.00' };
     await sendMail(context, {

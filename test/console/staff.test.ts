@@ -219,6 +219,7 @@ const stops: readonly Stop[] = [
   { name: 'no-org', path: 'orgs/nobody', ready: 'No such organization' },
   { name: 'queue', path: 'queue', ready: 'Paid another amount' },
   { name: 'reviews', path: 'reviews', ready: 'Book what was paid' },
+  { name: 'disputes', path: 'disputes', ready: 'goods not received' },
   { name: 'limits', path: 'limits', ready: 'The sale begins' },
   { name: 'codes', path: 'codes', ready: 'devcon-2026' },
   { name: 'mails', path: 'mails?q=asha@meridian.example', ready: 'low balance' },
@@ -288,6 +289,24 @@ test('finance books what was paid or gives it back, each with a reason; support 
     .getByRole('row', { name: /paid .*\$25\.00|\$26\.00/ })
     .first()
     .waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('finance lets calls go on despite a loss, then notes that it was paid', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('disputes'));
+  const loss = page.getByRole('listitem').filter({ hasText: '$25.00 lost' });
+  await loss.getByRole('button', { name: /^Allow calls/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill('they pay on Friday');
+  await dialog.getByRole('button', { name: 'Allow calls' }).click();
+  await loss.getByText('calls are allowed again').waitFor();
+  await loss.getByRole('button', { name: /^The loss/ }).click();
+  await dialog.getByLabel('Reason').fill('by bank transfer');
+  await dialog.getByRole('button', { name: 'It was paid' }).click();
+  await loss.waitFor({ state: 'detached' });
+  await page.getByText('$20.00 disputed').waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

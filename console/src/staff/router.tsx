@@ -78,6 +78,15 @@ const reviewsRoute = createRoute({
   ),
 });
 
+const disputesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/disputes',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/disputes/page.tsx')),
+    'DisputesPage',
+  ),
+});
+
 const limitsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/limits',
@@ -111,7 +120,16 @@ export function createStaffRouter() {
     routeTree: rootRoute.addChildren([
       signInRoute,
       frameRoute.addChildren([
-        ...[findRoute, orgRoute, queueRoute, reviewsRoute, limitsRoute, codesRoute, mailsRoute],
+        ...[
+          findRoute,
+          orgRoute,
+          queueRoute,
+          reviewsRoute,
+          disputesRoute,
+          limitsRoute,
+          codesRoute,
+          mailsRoute,
+        ],
       ]),
     ]),
     defaultErrorComponent: PageFault,

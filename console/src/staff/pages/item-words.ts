@@ -69,7 +69,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   dispute_opened: {
     title: 'Payment disputed',
-    why: 'The payer has disputed a payment at the bank. Its credits are taken as far as they were there; money moves when the dispute ends.',
+    why: 'The payer has disputed a payment at the bank. Its credits are held as far as they are unused, and go back or are taken when the dispute ends.',
     todo: 'Answer it at the rail before its day, or accept it there. It ends here by itself.',
   },
   dispute_due: {
@@ -89,13 +89,13 @@ const words: Readonly<Record<string, Words>> = {
   },
   dispute_changed: {
     title: 'Dispute that ended differently',
-    why: 'The rail says something of a dispute that cannot follow what it said before. Nothing was booked.',
+    why: 'The rail says another end of a dispute than before. The first one stays booked.',
     todo: 'Find out at the rail how it ended.',
   },
   dispute_loss: {
     title: 'Lost dispute, credits spent',
-    why: 'A dispute was lost and its credits were spent already. The organization cannot pay in until the loss is settled.',
-    todo: 'Ask the customer to pay, or write the loss off with a reason.',
+    why: 'A dispute was lost and its credits were spent already. The organization makes no calls until that is lifted or the loss is paid.',
+    todo: 'Agree with the customer how it is paid, then say so on the page of disputes.',
   },
   mandate_not_released: {
     title: 'Mandate that the rail keeps',
