@@ -56,6 +56,33 @@ test('closed without paying: told so in the console, and the same page goes on t
   await context.close();
 });
 
+test('unused credit of a top-up is given back: a wrong amount is told at its field, the credit goes at once', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(at('newcomer/live/credits'));
+  await page.getByRole('region', { name: 'List of top-ups' }).getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Refund…' }).click();
+  const dialog = page.getByRole('dialog');
+  const amount = dialog.getByLabel('Amount in INR, without tax');
+  await amount.fill('2500.01');
+  await dialog.getByText('At most the price, ₹2,500.00.').waitFor();
+  await amount.fill('1000');
+  await dialog.getByLabel('Reason').fill('bought too much');
+  await picture(page, 'refund');
+  await expectAccessible(page, 'refund');
+  await dialog.getByRole('button', { name: 'Refund ₹1,000.00' }).click();
+  // Nobody sends it to the rail here: that is the worker's.
+  await dialog
+    .getByText('₹1,180.00 (₹180.00 of it tax) goes back as soon as the rail has taken it')
+    .waitFor();
+  await picture(page, 'refund-asked');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Refund…' }).click();
+  await dialog.getByRole('button', { name: 'Refund what is unused' }).click();
+  await dialog.getByText('A refund of this top-up is under way.').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 const looks = [
   { name: 'light-wide', scheme: 'light', width: 1440 },
   { name: 'dark-wide', scheme: 'dark', width: 1440 },

@@ -17,6 +17,7 @@ import { Money } from '../../ui/money.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { RefundDialog } from './refund-dialog.tsx';
 import { choicesOf, markOf, type Outcome, sentenceOf } from './topup-words.ts';
 
 export function TopupStatusMark({ row }: { row: TopupRowFragment }) {
@@ -36,6 +37,7 @@ function Facts({ row }: { row: TopupRowFragment }) {
     ['Tax', row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, currency)],
     ['Total', currencyText(row.totalMinor, currency)],
     ['Credits', <Money key="credits" micro={row.creditsMicro} />],
+    ['Refunded', row.refundedMinor === '0' ? null : currencyText(row.refundedMinor, currency)],
     ['Paid by', row.method],
     ['Started', <Time key="started" at={row.createdAt} />],
     row.status === 'PENDING'
@@ -111,12 +113,15 @@ function Choices({
   outcome,
   onAgain,
   onCancelled,
+  onRefunded,
 }: Pick<Props, 'outcome' | 'onAgain'> & {
   row: TopupRowFragment;
   onCancelled: (row: TopupRowFragment) => void;
+  onRefunded: () => void;
 }) {
+  const [refunding, setRefunding] = useState(false);
   const { giveUp, busy, fault } = useGiveUp();
-  const { resume, cancel, again } = choicesOf(row, outcome);
+  const { resume, cancel, again, refund } = choicesOf(row, outcome);
   const onCancel = async () => {
     const cancelled = await giveUp(row.id);
     if (cancelled !== null) onCancelled(cancelled);
@@ -139,6 +144,8 @@ function Choices({
         </a>
       )}
       {again && <Button onClick={onAgain}>Try again</Button>}
+      {refund && <Button onClick={() => setRefunding(true)}>Refund…</Button>}
+      {refunding && <RefundDialog row={row} onRefunded={onRefunded} onClose={() => setRefunding(false)} />}
     </>
   );
 }
@@ -157,6 +164,11 @@ export function TopupReturn({ id, outcome, may_pay, onChanged, onAgain, onDismis
     setHeard(cancelled);
     onChanged();
   };
+  const onRefunded = () => {
+    setHeard(null);
+    again({ requestPolicy: 'network-only' });
+    onChanged();
+  };
   return (
     <section className="card" aria-label="Top-up">
       <div className="note topup-return" role="status">
@@ -166,7 +178,13 @@ export function TopupReturn({ id, outcome, may_pay, onChanged, onAgain, onDismis
           {!row && (data ? 'There is no such top-up in this organisation.' : <Bone width={260} />)}
         </span>
         {row && may_pay && (
-          <Choices row={row} outcome={outcome} onAgain={onAgain} onCancelled={onCancelled} />
+          <Choices
+            row={row}
+            outcome={outcome}
+            onAgain={onAgain}
+            onCancelled={onCancelled}
+            onRefunded={onRefunded}
+          />
         )}
         <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={onDismiss} />
       </div>

@@ -1,7 +1,13 @@
 // A top-up in words: its state, and what to do. Pure.
-import type { TopupRowFragment } from '../../api/gen/graphql.ts';
+import type { RefundTopupMutation, TopupRowFragment } from '../../api/gen/graphql.ts';
 import { currencyText, spendText } from '../../ui/format/money.ts';
 import type { Shape, Tone } from '../../ui/status.tsx';
+
+/** A refund as it stands right after it was asked for. */
+export type MadeRefund = Extract<
+  RefundTopupMutation['refundTopup'],
+  { __typename: 'RefundTopupPayload' }
+>['refund'];
 
 /** How one came to the page of a top-up: from the checkout, having paid or not, or from the list. */
 export type Outcome = 'done' | 'back' | undefined;
@@ -21,7 +27,14 @@ const marks: Record<
   REVIEW: { tone: 'warn', shape: 'warn', word: 'in review' },
 };
 
-export function markOf(row: Pick<TopupRowFragment, 'status' | 'failureMessage'>): (typeof marks)['PAID'] {
+export function markOf(
+  row: Pick<TopupRowFragment, 'status' | 'failureMessage' | 'disputed' | 'refundedMinor' | 'totalMinor'>,
+): (typeof marks)['PAID'] {
+  if (row.disputed) return { tone: 'warn', shape: 'warn', word: 'disputed' };
+  if (row.status === 'PAID' && row.refundedMinor !== '0') {
+    const word = row.refundedMinor === row.totalMinor ? 'refunded' : 'partly refunded';
+    return { tone: 'mute', shape: 'mute', word };
+  }
   return isDeclined(row) ? { tone: 'bad', shape: 'bad', word: 'declined' } : marks[row.status];
 }
 
@@ -36,12 +49,33 @@ function ofPending(row: TopupRowFragment, total: string, outcome: Outcome): stri
     : `${total} has not arrived. ${wait}.`;
 }
 
+/** What happened to a payment after it was booked. */
+function sinceOf({ disputed, refundedMinor, currency }: TopupRowFragment): string {
+  if (disputed) return ' The payer disputes it with the bank: its unused credit waits for the decision.';
+  return refundedMinor === '0' ? '' : ` ${currencyText(refundedMinor, currency)} of it went back.`;
+}
+
+/** What becomes of a refund that was just asked for. */
+export function refundSentence({ status, currency, totalMinor, taxMinor, creditsMicro }: MadeRefund): string {
+  const tax = taxMinor === '0' ? '' : ` (${currencyText(taxMinor, currency)} of it tax)`;
+  const total = `${currencyText(totalMinor, currency)}${tax}`;
+  const credit = `${spendText(creditsMicro)} of credit`;
+  switch (status) {
+    case 'REFUNDED':
+      return `${total} is on its way to where it came from; ${credit} was taken. The credit note is with the invoices.`;
+    case 'PENDING':
+      return `${total} goes back as soon as the rail has taken it; ${credit} was taken. A mail says when.`;
+    default:
+      return `The rail declined the refund of ${total}. ${credit} is yours again.`;
+  }
+}
+
 /** What became of a top-up, and what that means. */
 export function sentenceOf(row: TopupRowFragment, outcome: Outcome): string {
   const total = currencyText(row.totalMinor, row.currency);
   switch (row.status) {
     case 'PAID':
-      return `${spendText(row.creditsMicro)} of credit added for ${total}.`;
+      return `${spendText(row.creditsMicro)} of credit added for ${total}.${sinceOf(row)}`;
     case 'PENDING':
       return ofPending(row, total, outcome);
     case 'REVIEW':
@@ -63,6 +97,8 @@ export function choicesOf(
   readonly cancel: boolean;
   /** Begin anew. */
   readonly again: boolean;
+  /** Ask for money back. */
+  readonly refund: boolean;
 } {
   const open = row.status === 'PENDING';
   // Who has just paid waits: the same checkout would only say that it is done.
@@ -71,5 +107,6 @@ export function choicesOf(
     resume: resumable ? (row.checkoutUrl ?? null) : null,
     cancel: open && outcome !== 'done',
     again: row.status === 'FAILED' || row.status === 'EXPIRED',
+    refund: row.status === 'PAID' && !row.disputed && row.refundedMinor !== row.totalMinor,
   };
 }

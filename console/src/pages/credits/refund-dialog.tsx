@@ -1,0 +1,112 @@
+// Giving a top-up back: how much of what is unused, and then what the rail does with it.
+import { type FormEvent, useRef, useState } from 'react';
+import { RefundTopupDocument, type TopupRowFragment } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { currencyText } from '../../ui/format/money.ts';
+import { FormFault } from '../../ui/states.tsx';
+import { minorOf, typedText } from './amount.ts';
+import { useSend } from './given/send.ts';
+import { type MadeRefund, refundSentence } from './topup-words.ts';
+
+/** What is wrong with a typed amount; null when nothing is, or when it is left empty. */
+function faultOf(text: string, minor: string | undefined, row: TopupRowFragment): string | null {
+  if (text.trim() === '') return null;
+  if (minor === undefined) return `An amount like ${typedText(row.amountMinor, row.currency)}.`;
+  const most = currencyText(row.amountMinor, row.currency);
+  return BigInt(minor) > BigInt(row.amountMinor) ? `At most the price, ${most}.` : null;
+}
+
+/** Asks for a refund of `minor`; of all that is unused where it is undefined. */
+function useRefund({ id }: TopupRowFragment) {
+  // One key for each amount: after a lost answer, pressing again finds the first refund instead of asking for a second.
+  const key = useRef<{ minor: string | undefined; key: string } | null>(null);
+  const { busy, fault, send } = useSend();
+  const refund = async (minor: string | undefined, reason: string): Promise<MadeRefund | null> => {
+    if (key.current === null || key.current.minor !== minor)
+      key.current = { minor, key: crypto.randomUUID() };
+    const input = { id, reason, idempotencyKey: key.current.key, ...(minor && { amountMinor: minor }) };
+    const answer = await send(
+      'RefundTopupPayload',
+      (client) => client.mutation(RefundTopupDocument, { input }).toPromise(),
+      (data) => data.refundTopup,
+    );
+    return answer?.refund ?? null;
+  };
+  return { busy, fault, refund };
+}
+
+/** `onRefunded` is called as soon as the refund is there; the dialog stays and says what becomes of it. */
+export function RefundDialog({
+  row,
+  onRefunded,
+  onClose,
+}: {
+  row: TopupRowFragment;
+  onRefunded: () => void;
+  onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const [reason, setReason] = useState('');
+  const [made, setMade] = useState<MadeRefund | null>(null);
+  const { busy, fault, refund } = useRefund(row);
+  const minor = minorOf(text, row.currency);
+  const amount_fault = faultOf(text, minor, row);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (amount_fault !== null || busy) return;
+    const answer = await refund(minor, reason.trim());
+    if (answer === null) return;
+    setMade(answer);
+    onRefunded();
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="Refund" size={440} onClose={onClose}>
+        <p role="status">{refundSentence(made)}</p>
+        <div className="dialog-foot">
+          <Button kind="primary" onClick={onClose} data-autofocus>
+            Done
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      title="Refund unused credit"
+      note="The credit goes at once; the rail sends the money, with its tax, to where it came from."
+      onClose={onClose}
+      size={440}
+    >
+      <form className="add-form" noValidate onSubmit={(event) => void submit(event)}>
+        <TextField
+          label={`Amount in ${row.currency}, without tax`}
+          hint="Leave empty for all that is unused. Credit that was spent or given away cannot go back."
+          inputMode="decimal"
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          fault={amount_fault}
+          data-autofocus
+        />
+        <TextField
+          label="Reason"
+          hint="It stands with the refund in the list."
+          autoComplete="off"
+          maxLength={500}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="danger" busy={busy} disabled={amount_fault !== null}>
+            {minor === undefined ? 'Refund what is unused' : `Refund ${currencyText(minor, row.currency)}`}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
