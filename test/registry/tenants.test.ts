@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { makeGiftRow } from './gift-rows.ts';
 import { codeOf, type Method, startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
-import { makeTopup } from './topup-rows.ts';
+import { makeMandate, makeTopup } from './topup-rows.ts';
 import { makeWebhook } from './webhook-rows.ts';
 
 const harness = await startHarness();
@@ -17,6 +17,7 @@ const own_live_row = rowOf(a);
 for (const row of [live_row, test_row, own_live_row]) harness.request_log.write(row);
 await harness.request_log.flush();
 const their_money = await makeTopup(harness.context, b);
+const their_mandate = await makeMandate(harness.context, b);
 const their_webhook = await makeWebhook(harness, b);
 const their_gift = await makeGiftRow(harness.context, b);
 
@@ -42,7 +43,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/credits/topups': [their_money.topup_id],
   '/v1/credits/gifts': [their_gift],
   '/v1/credits/refunds': [their_money.refund_id],
-  '/v1/credits/mandates': [their_money.mandate_id],
+  '/v1/credits/mandates': [their_mandate],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/byok': [their_provider_key],

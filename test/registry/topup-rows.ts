@@ -7,7 +7,7 @@ import { insertRefund } from '@svc/core/refunds/store.ts';
 import { insertTopup } from '@svc/core/topups/store.ts';
 import type { Tenant } from './harness.ts';
 
-/** A pending top-up of `tenant`, a document and a refund that name it, and a pending mandate. */
+/** A pending top-up of `tenant`, a document and a refund that name it. */
 export function makeTopup(
   context: Context,
   tenant: Pick<Tenant, 'org'>,
@@ -15,7 +15,6 @@ export function makeTopup(
   topup_id: Id<'topup'>;
   invoice_id: Id<'invoice'>;
   refund_id: Id<'refund'>;
-  mandate_id: Id<'mandate'>;
 }> {
   return context.transaction(async (context) => {
     const billing = (await findBilling(context.db, tenant.org.id)) as Billing;
@@ -68,14 +67,20 @@ export function makeTopup(
       idempotency_key: null,
       created_at: at,
     });
-    const mandate_id = newId('mandate');
-    await insertMandate(context.db, {
-      id: mandate_id,
-      org_id: tenant.org.id,
-      ...{ gateway: 'rail-b', method: 'card', max_amount_minor: 500_000, currency: 'USD', notify_hours: 0 },
-      created_at: at,
-      expires_at: new Date(at.getTime() + 3_600_000),
-    });
-    return { topup_id, invoice_id: invoice.id, refund_id, mandate_id };
+    return { topup_id, invoice_id: invoice.id, refund_id };
   });
+}
+
+/** A pending mandate of `tenant`, which can have one. */
+export async function makeMandate(context: Context, tenant: Pick<Tenant, 'org'>): Promise<Id<'mandate'>> {
+  const mandate_id = newId('mandate');
+  const at = context.now();
+  await insertMandate(context.db, {
+    id: mandate_id,
+    org_id: tenant.org.id,
+    ...{ gateway: 'rail-b', method: 'card', max_amount_minor: 500_000, currency: 'USD', notify_hours: 0 },
+    created_at: at,
+    expires_at: new Date(at.getTime() + 3_600_000),
+  });
+  return mandate_id;
 }
