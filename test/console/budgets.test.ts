@@ -71,6 +71,7 @@ test('a key gets a budget of the day that stops it, and higher limits at once or
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Daily budget').fill('0');
   await dialog.getByRole('button', { name: 'Save budget' }).click();
+  await dialog.waitFor({ state: 'hidden' });
   await row.getByText('100 %').waitFor();
   expect((await call()).status).toBe(402);
   await page.reload();

@@ -83,7 +83,7 @@ const GAPS = `
     from invoice_counter c join invoice i on i.number like c.series || '/' || c.fy || '/%'
    group by c.supplier, c.series, c.fy, c.last_no having count(i.id) <> c.last_no`;
 
-/** What waits, by name: payers and rails may take days, everything else happens at once. */
+/** What waits, by name: payers, rails and a mail that failed once may take longer, everything else happens at once. */
 export interface Waiting {
   readonly days: readonly string[];
   readonly moments: readonly string[];
@@ -94,6 +94,10 @@ export async function waiting(world: World): Promise<Waiting> {
     select (select count(*)::int from topup where status = 'pending') as topups,
            (select count(*)::int from refund where status = 'pending') as refunds,
            (select count(*)::int from mail where status in ('queued', 'sending')) as mails,
+           (select count(*)::int from mail
+             where status = 'sending' or (status = 'queued' and next_at <= now() + make_interval(secs => (
+                   select coalesce(sum((value->>'offset_ms')::float8), 0) / 1000 from settings where name = 'dev_clock')))
+           ) as mails_due,
            (select count(*)::int from workflow_start where started_at is null) as starts,
            (select count(*)::int from rail_task where done_at is null) as rail_tasks,
            (select count(*)::int from rail_refund where refund_id is null) as rail_refunds,
@@ -101,8 +105,8 @@ export async function waiting(world: World): Promise<Waiting> {
   const named = (names: readonly string[]) =>
     names.flatMap((name) => (row?.[name] === 0 ? [] : [`${row?.[name]} ${name}`]));
   return {
-    days: named(['topups', 'refunds', 'rail_tasks', 'rail_refunds']),
-    moments: named(['mails', 'starts', 'outbox']),
+    days: named(['topups', 'refunds', 'rail_tasks', 'rail_refunds', 'mails']),
+    moments: named(['mails_due', 'starts', 'outbox']),
   };
 }
 

@@ -143,7 +143,9 @@ describe.each(described.map((item) => [item.operation.operationId, item] as cons
 
   test('documents one success, and 401, 403 and 500 with the error envelope', () => {
     const statuses = Object.keys(operation.responses);
-    expect(statuses.filter((status) => status.startsWith('2'))).toHaveLength(1);
+    // Where the same call again is answered with what it got, that answer is described too.
+    const again = operation.operationId === 'credits.topups.refund' ? 1 : 0;
+    expect(statuses.filter((status) => status.startsWith('2'))).toHaveLength(1 + again);
     // What needs no credential refuses none.
     const open = operation.operationId.startsWith('pricing.');
     expect(statuses).toEqual(expect.arrayContaining(open ? ['500'] : ['401', '403', '500']));

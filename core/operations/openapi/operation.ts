@@ -177,7 +177,9 @@ function success(operation: Operation, { components }: Parts): Json {
     },
   };
   if (operation.produces !== undefined) content[operation.produces] = { schema: { type: 'string' } };
-  return { [status]: { description: 'The answer.', content } };
+  const again =
+    operation.isReplay === undefined ? {} : { 200: { description: 'The answer of then.', content } };
+  return { ...again, [status]: { description: 'The answer.', content } };
 }
 
 /** `operation` as the document has it. */

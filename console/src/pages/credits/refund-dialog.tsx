@@ -37,16 +37,27 @@ function useRefund({ id }: TopupRowFragment) {
   return { busy, fault, refund };
 }
 
+function Made({ refund, onClose }: { refund: MadeRefund; onClose: () => void }) {
+  return (
+    <Dialog title="Refund" size={440} onClose={onClose}>
+      <p role="status">{refundSentence(refund)}</p>
+      <div className="dialog-foot">
+        <Button kind="primary" onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface Props {
+  readonly row: TopupRowFragment;
+  readonly onRefunded: () => void;
+  readonly onClose: () => void;
+}
+
 /** `onRefunded` is called as soon as the refund is there; the dialog stays and says what becomes of it. */
-export function RefundDialog({
-  row,
-  onRefunded,
-  onClose,
-}: {
-  row: TopupRowFragment;
-  onRefunded: () => void;
-  onClose: () => void;
-}) {
+export function RefundDialog({ row, onRefunded, onClose }: Props) {
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
   const [made, setMade] = useState<MadeRefund | null>(null);
@@ -61,18 +72,7 @@ export function RefundDialog({
     setMade(answer);
     onRefunded();
   };
-  if (made !== null) {
-    return (
-      <Dialog title="Refund" size={440} onClose={onClose}>
-        <p role="status">{refundSentence(made)}</p>
-        <div className="dialog-foot">
-          <Button kind="primary" onClick={onClose} data-autofocus>
-            Done
-          </Button>
-        </div>
-      </Dialog>
-    );
-  }
+  if (made !== null) return <Made refund={made} onClose={onClose} />;
   return (
     <Dialog
       title="Refund unused credit"

@@ -145,6 +145,16 @@ function useOrgMoney(id: string, sandbox: boolean) {
   return { environment, money, ledger, reread } as const;
 }
 
+/** A heading is never empty, also while the name is read. */
+function NameToCome() {
+  return (
+    <>
+      <span className="visually-hidden">Organization</span>
+      <Bone width={200} height={20} />
+    </>
+  );
+}
+
 export function StaffOrgPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const sandbox = readOrgSearch(useSearch({ strict: false })).env === 'sandbox';
@@ -164,7 +174,7 @@ export function StaffOrgPage() {
   );
   return (
     <>
-      <PageHead title={org?.name ?? <Bone width={200} height={20} />} actions={button}>
+      <PageHead title={org?.name ?? <NameToCome />} actions={button}>
         {org ? <Facts org={org} /> : <p />}
       </PageHead>
       <div className="stack">
