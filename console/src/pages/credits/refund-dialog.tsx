@@ -26,7 +26,8 @@ function useRefund({ id }: TopupRowFragment) {
   const refund = async (minor: string | undefined, reason: string): Promise<MadeRefund | null> => {
     if (key.current === null || key.current.minor !== minor)
       key.current = { minor, key: crypto.randomUUID() };
-    const input = { id, reason, idempotencyKey: key.current.key, ...(minor && { amountMinor: minor }) };
+    const given = { ...(minor && { amountMinor: minor }), ...(reason && { reason }) };
+    const input = { id, idempotencyKey: key.current.key, ...given };
     const answer = await send(
       'RefundTopupPayload',
       (client) => client.mutation(RefundTopupDocument, { input }).toPromise(),
