@@ -4,5 +4,26 @@ export { activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type JsonSchema, policySchema } from './language/json-schema.ts';
 export { findPolicyText } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
-export { policyOperations } from './operations.ts';
+export {
+  activatePolicyOperation,
+  createPolicyOperation,
+  createPolicyVersionOperation,
+  deactivatePolicyOperation,
+  deletePolicyOperation,
+  getPolicyVersionOperation,
+  listPoliciesOperation,
+  listPolicyVersionsOperation,
+  policyOperations,
+  rollbackPolicyOperation,
+  validatePolicyOperation,
+} from './operations.ts';
+export {
+  PolicySummary,
+  PolicyVerdict,
+  PolicyVersion,
+  PolicyVersionDetail,
+  policyFaultCodes,
+  policyStatuses,
+} from './schema.ts';
 export { type Actions, type PolicyDocument, policyDialects } from './types.ts';
+export { refuseInvalid } from './write.ts';

@@ -69,6 +69,7 @@ function view(
     policy_managed_by,
     scopes,
     notices: [...row.notices],
+    created_by: row.created_by,
     created_at: row.created_at.toISOString(),
   };
 }
@@ -79,7 +80,7 @@ async function viewOne(context: Context, row: VersionRow): Promise<PolicyVersion
   return view(row, policy?.managed_by ?? null, await listActive(context.db, org_id, row.name));
 }
 
-const listPoliciesOperation = operation({
+export const listPoliciesOperation = operation({
   name: 'policies.list',
   method: 'GET',
   path: '/v1/policies',
@@ -93,25 +94,34 @@ const listPoliciesOperation = operation({
     data: [
       {
         ...{ name: 'eu-private', version: 3, newest_version: 4, status: 'active', managed_by: null },
+        scopes: [{ project_id: null, version: 3, activated_at: '2026-11-21T10:00:00.000Z' }],
         created_at: '2026-11-21T09:59:00.000Z',
       },
     ],
   },
   async run(context) {
-    const rows = await listPolicies(context.db, orgCaller(context).org_id);
+    const { org_id } = orgCaller(context);
+    const rows = await listPolicies(context.db, org_id);
+    const running = await listActive(context.db, org_id);
     const data = rows.map(({ name, newest, active, managed_by, created_at }) => ({
       name,
       version: active ?? newest,
       newest_version: newest,
       status: active === null ? ('draft' as const) : ('active' as const),
       managed_by,
+      scopes: running
+        .filter((activation) => activation.name === name)
+        .map(({ project_id, version, activated_at }) => ({
+          ...{ project_id, version },
+          activated_at: activated_at.toISOString(),
+        })),
       created_at: created_at.toISOString(),
     }));
     return { object: 'list' as const, data };
   },
 });
 
-const createPolicyOperation = operation({
+export const createPolicyOperation = operation({
   name: 'policies.create',
   method: 'POST',
   path: '/v1/policies',
@@ -128,7 +138,7 @@ const createPolicyOperation = operation({
     viewOne(context, await writeVersion(context, { name, yaml, fresh: true }, notFound)),
 });
 
-const validatePolicyOperation = operation({
+export const validatePolicyOperation = operation({
   name: 'policies.validate',
   method: 'POST',
   path: '/v1/policies/validate',
@@ -161,7 +171,7 @@ const validatePolicyOperation = operation({
   },
 });
 
-const listVersionsOperation = operation({
+export const listPolicyVersionsOperation = operation({
   name: 'policies.versions.list',
   method: 'GET',
   path: '/v1/policies/:name/versions',
@@ -180,7 +190,7 @@ const listVersionsOperation = operation({
   },
 });
 
-const getVersionOperation = operation({
+export const getPolicyVersionOperation = operation({
   name: 'policies.versions.get',
   method: 'GET',
   path: '/v1/policies/:name/versions/:version',
@@ -200,7 +210,7 @@ const getVersionOperation = operation({
   },
 });
 
-const createVersionOperation = operation({
+export const createPolicyVersionOperation = operation({
   name: 'policies.versions.create',
   method: 'POST',
   path: '/v1/policies/:name/versions',
@@ -217,7 +227,7 @@ const createVersionOperation = operation({
     viewOne(context, await writeVersion(context, { name, yaml, fresh: false }, notFound)),
 });
 
-const activatePolicyOperation = operation({
+export const activatePolicyOperation = operation({
   name: 'policies.activate',
   method: 'POST',
   path: '/v1/policies/:name/activate',
@@ -232,7 +242,7 @@ const activatePolicyOperation = operation({
     viewOne(context, await activate(context, { name, version, scope })),
 });
 
-const deactivatePolicyOperation = operation({
+export const deactivatePolicyOperation = operation({
   name: 'policies.deactivate',
   method: 'POST',
   path: '/v1/policies/:name/deactivate',
@@ -246,7 +256,7 @@ const deactivatePolicyOperation = operation({
   run: async (context, { name, scope }) => viewOne(context, await deactivate(context, { name, scope })),
 });
 
-const rollbackPolicyOperation = operation({
+export const rollbackPolicyOperation = operation({
   name: 'policies.rollback',
   method: 'POST',
   path: '/v1/policies/:name/rollback',
@@ -261,7 +271,7 @@ const rollbackPolicyOperation = operation({
     viewOne(context, await rollback(context, { name, version, scope })),
 });
 
-const deletePolicyOperation = operation({
+export const deletePolicyOperation = operation({
   name: 'policies.delete',
   method: 'DELETE',
   path: '/v1/policies/:name',
@@ -294,9 +304,9 @@ export const policyOperations = [
   listPoliciesOperation,
   createPolicyOperation,
   validatePolicyOperation,
-  listVersionsOperation,
-  getVersionOperation,
-  createVersionOperation,
+  listPolicyVersionsOperation,
+  getPolicyVersionOperation,
+  createPolicyVersionOperation,
   activatePolicyOperation,
   deactivatePolicyOperation,
   rollbackPolicyOperation,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { named, nullable, oneOf, Time } from '../kernel/index.ts';
 import { policyName } from './types.ts';
 
-const policyStatuses = ['draft', 'active'] as const;
+export const policyStatuses = ['draft', 'active'] as const;
 /** A name in a path: what has another shape is missing. */
 export const NameInPath = Type.String();
 export const NewName = Type.String({
@@ -33,14 +33,14 @@ const Remark = named(
 );
 
 /** `not_supported`: a part of the language that this release knows and does not execute. */
-const faultCodes = ['invalid', 'not_supported'] as const;
+export const policyFaultCodes = ['invalid', 'not_supported'] as const;
 const Fault = named(
   'PolicyFault',
   Type.Object({
     path: Type.String({ description: 'dotted with indexes, $ for the document' }),
     line: Type.Integer(),
     column: Type.Integer(),
-    code: oneOf(faultCodes, 'PolicyFaultCode'),
+    code: oneOf(policyFaultCodes, 'PolicyFaultCode'),
     message: Type.String(),
   }),
 );
@@ -63,6 +63,7 @@ const versionMembers = {
   policy_managed_by: nullable(Type.String({ description: 'the manifest that rules the policy now' })),
   scopes: Type.Array(PolicyScope),
   notices: Type.Array(Remark),
+  created_by: Type.String({ description: 'the person or the key that stored it' }),
   created_at: Time,
 };
 export const PolicyVersion = named('PolicyVersion', Type.Object(versionMembers));
@@ -81,6 +82,15 @@ export const PolicyVersionDetail = named(
   }),
 );
 
+const SummaryScope = named(
+  'PolicySummaryScope',
+  Type.Object({
+    project_id: nullable(Type.String({ description: 'null: the organization' })),
+    version: Type.Integer(),
+    activated_at: Time,
+  }),
+);
+
 export const PolicySummary = named(
   'Policy',
   Type.Object({
@@ -89,6 +99,7 @@ export const PolicySummary = named(
     newest_version: Type.Integer(),
     status: oneOf(policyStatuses, 'PolicyStatus'),
     managed_by: nullable(Type.String()),
+    scopes: Type.Array(SummaryScope, { description: 'where which version is active' }),
     created_at: Time,
   }),
 );
@@ -115,5 +126,6 @@ export const versionExample: PolicyVersion = {
   policy_managed_by: null,
   scopes: [{ project_id: null, activated_at: '2026-11-21T10:00:00.000Z' }],
   notices: [],
+  created_by: 'usr_0000000000000000000000000A',
   created_at: '2026-11-21T09:59:00.000Z',
 };

@@ -16,6 +16,8 @@ export interface VersionRow {
   readonly content_hash: string;
   readonly notices: readonly PolicyRemark[];
   readonly managed_by: string | null;
+  /** A person, or a key. */
+  readonly created_by: string;
   readonly created_at: Date;
 }
 
@@ -29,7 +31,7 @@ export interface ActivationRow {
 }
 
 const ACTIVATION = 'activation_no, project_id, name, version, activated_at, previous_no';
-const VERSION = 'name, version, yaml, content_hash, notices, managed_by, created_at';
+const VERSION = 'name, version, yaml, content_hash, notices, managed_by, created_by, created_at';
 
 /** Serialises the writers of one organization's policies until the transaction ends: ownership, numbers and scopes. */
 export async function lockPolicies(db: Db, org_id: Id<'org'>): Promise<void> {
@@ -117,11 +119,7 @@ export async function nextVersion(
 }
 
 /** Inserts a version, which never changes afterwards. */
-export async function insertVersion(
-  db: Db,
-  org_id: Id<'org'>,
-  version: VersionRow & { readonly created_by: string },
-): Promise<void> {
+export async function insertVersion(db: Db, org_id: Id<'org'>, version: VersionRow): Promise<void> {
   await db.query({
     name: 'policies.insert_version',
     text: `

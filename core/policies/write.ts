@@ -14,7 +14,8 @@ import {
 /** A bound on what one organization can make every listing carry. */
 const POLICIES_MAX = 1_000;
 
-function refuseInvalid(verdict: Verdict): asserts verdict is Verdict & { valid: true } {
+/** @throws ServiceError invalid_policy with every fault. */
+export function refuseInvalid(verdict: Verdict): asserts verdict is Verdict & { valid: true } {
   if (verdict.valid) return;
   const [first] = verdict.faults;
   const { path, line, column, message } = first as NonNullable<typeof first>;
@@ -57,12 +58,12 @@ export function writeVersion(
     }
     const at = context.now();
     const version: VersionRow = {
-      ...{ name, yaml, managed_by, created_at: at },
+      ...{ name, yaml, managed_by, created_by: actorOf(context), created_at: at },
       version: await nextVersion(context.db, { org_id, name, managed_by, at }),
       content_hash: sha256Hex(yaml),
       notices: verdict.notices,
     };
-    await insertVersion(context.db, org_id, { ...version, created_by: actorOf(context) });
+    await insertVersion(context.db, org_id, version);
     return version;
   });
 }

@@ -3,7 +3,7 @@ export type { Viewer } from './health/circuit.ts';
 export { mayFollow } from './health/failover.ts';
 export { createHealth, type Figures, type Health, type OpenFor } from './health/health.ts';
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
-export { routingOperations } from './operations.ts';
+export { dryRunPolicyOperation, routingOperations } from './operations.ts';
 export { choose, named, planRoute, previewRoute } from './plan.ts';
 export {
   type Decided,

@@ -4,6 +4,7 @@ import {
   type Context,
   type Environment,
   idOf,
+  invalid,
   isId,
   mulDivCeil,
   named,
@@ -23,6 +24,7 @@ import {
   policyDialects,
   type Ruling,
   readStoredPolicy,
+  refuseInvalid,
   validatePolicy,
 } from '../policies/index.ts';
 import { type ReserveInput, reserve } from '../pricing/index.ts';
@@ -48,7 +50,17 @@ const Names = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 });
 
 const Input = Type.Object({
   name: Type.String(),
-  version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  version: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 2_147_483_647 },
+      description: 'absent: the active version, else the newest',
+    }),
+  ),
+  yaml: Type.Optional(
+    Type.String({
+      description: 'a text that is not stored yet, in place of a version; the policy need not exist',
+    }),
+  ),
   model: Type.String({ minLength: 1, maxLength: 200 }),
   est_input_tokens: Type.Optional(Tokens),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
@@ -68,7 +80,7 @@ const Output = named(
   'PolicyDryRun',
   Type.Object({
     policy: Type.String(),
-    version: Type.Integer(),
+    version: Type.Integer({ description: '0 for a text that is not stored' }),
     decision: Type.Object({
       sort: Type.String(),
       affinity: Type.String(),
@@ -96,6 +108,17 @@ const Output = named(
     trace: Type.String(),
   }),
 );
+
+/** The text that is tried: the one sent, else a stored one. */
+async function textOf(
+  context: Context,
+  { name, version, yaml }: SimulateInput,
+): Promise<{ version: number; yaml: string }> {
+  if (yaml === undefined) return findPolicyText(context, name, version);
+  if (version !== undefined) throw invalid('version', 'conflict', 'Give version or yaml, not both.');
+  refuseInvalid(validatePolicy(yaml, context.services.catalog(), name));
+  return { version: 0, yaml };
+}
 
 async function projectOf(context: Context, asked_for: SimulateInput): Promise<string> {
   const caller = orgCaller(context);
@@ -231,7 +254,7 @@ function shownAttempt(
   };
 }
 
-const dryRunOperation = operation({
+export const dryRunPolicyOperation = operation({
   name: 'policies.dry_run',
   method: 'POST',
   path: '/v1/policies/:name/dry-run',
@@ -239,7 +262,7 @@ const dryRunOperation = operation({
   audience: { kind: 'key', scopes: ['manage:policies'], session: ['owner', 'admin', 'developer'] },
   input: Input,
   output: Output,
-  errors: ['model_not_found'],
+  errors: ['model_not_found', 'invalid_policy'],
   request: { model: 'openai/gpt-4o-mini', est_input_tokens: 1_200, max_tokens: 400, has: ['tools'] },
   example: {
     policy: 'eu-private',
@@ -262,7 +285,7 @@ const dryRunOperation = operation({
   async run(context, asked_for) {
     const caller = orgCaller(context);
     const { name } = asked_for;
-    const { version, yaml } = await findPolicyText(context, name, asked_for.version);
+    const { version, yaml } = await textOf(context, asked_for);
     const project_id = await projectOf(context, asked_for);
     const org = await findOrg(context.db, caller.org_id);
     if (org === null) throw notFound();
@@ -314,4 +337,4 @@ const dryRunOperation = operation({
   },
 });
 
-export const routingOperations = [dryRunOperation];
+export const routingOperations = [dryRunPolicyOperation];

@@ -338,6 +338,16 @@ describe('dry runs', () => {
     }
   });
 
+  test('they try a text that is not stored, under a name that need not exist, and refuse a faulty one', async () => {
+    const tried = await post('/unborn/dry-run', { ...sandbox, yaml: 'sort: latency' });
+    expect(tried.json()).toMatchObject({ policy: 'unborn', version: 0, decision: { sort: 'latency' } });
+    const faulty = await post('/unborn/dry-run', { ...sandbox, yaml: 'sort: slow' });
+    expect([faulty.statusCode, codeOf(faulty)]).toEqual([400, 'invalid_policy']);
+    const both = await post('/dry/dry-run', { ...sandbox, version: 1, yaml: 'sort: price' });
+    expect([both.statusCode, codeOf(both)]).toEqual([400, 'invalid_request']);
+    expect((await harness.call('GET', '/v1/policies/unborn/versions', { key: a.key })).statusCode).toBe(404);
+  });
+
   test('they charge nothing and write no row', async () => {
     const { rows } = await harness.pool.query<{ n: number }>({
       name: 'test.traces_of_money',

@@ -17,6 +17,7 @@ import './types/topup.ts';
 import './types/invoice.ts';
 import './types/gift.ts';
 import './types/mandate.ts';
+import './types/policy.ts';
 import './types/node.ts';
 import './types/subscription.ts';
 

@@ -1,0 +1,160 @@
+// Routing policies: what is active where, their versions, and trying a text before it is stored.
+import {
+  activatePolicyOperation,
+  createPolicyOperation,
+  createPolicyVersionOperation,
+  deactivatePolicyOperation,
+  deletePolicyOperation,
+  getPolicyVersionOperation,
+  listPoliciesOperation,
+  listPolicyVersionsOperation,
+  PolicySummary,
+  PolicyVerdict,
+  PolicyVersionDetail,
+  PolicyVersion as PolicyVersionView,
+  policyFaultCodes,
+  policyStatuses,
+  rollbackPolicyOperation,
+  validatePolicyOperation,
+} from '@svc/core/policies/index.ts';
+import { dryRunPolicyOperation } from '@svc/core/routing/index.ts';
+import { toWire } from '../../derive.ts';
+import { builder, derive } from '../builder.ts';
+import { nullWhenMissing } from '../missing.ts';
+import { mutation } from '../mutation.ts';
+import { EnvironmentEnum } from './common.ts';
+
+derive.enum('PolicyStatus', policyStatuses);
+derive.enum('PolicyFaultCode', policyFaultCodes);
+
+const Policy = derive.output('Policy', PolicySummary);
+const PolicyGateways = derive.output('PolicyGateways', PolicyVersionDetail.properties.gateways);
+const PolicyVersion = derive.output('PolicyVersion', PolicyVersionView, {
+  extra: (t) => ({
+    gateways: t.field({
+      type: PolicyGateways,
+      nullable: true,
+      description: 'How many gateways route by this version; null in lists.',
+      resolve: ({ gateways }: { readonly gateways?: unknown }) => gateways ?? null,
+    }),
+  }),
+});
+const Verdict = derive.output('PolicyVerdict', PolicyVerdict);
+const DryRun = derive.output('PolicyDryRun', dryRunPolicyOperation.output, {
+  names: { plan: 'PolicyDryRunAttempt', excluded: 'PolicyDryRunExcluded' },
+});
+
+builder.queryFields((t) => ({
+  policies: t.field({
+    type: [Policy],
+    nullable: true,
+    description: 'Every policy, by name.',
+    extensions: { operation: listPoliciesOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listPoliciesOperation, {})).data,
+  }),
+  policy: t.field({
+    type: Policy,
+    nullable: true,
+    args: { name: t.arg.string({ required: true }) },
+    extensions: { operation: listPoliciesOperation.name },
+    resolve: async (_root, { name }, { runner }) => {
+      const { data } = await runner.run(listPoliciesOperation, {});
+      return data.find((policy) => policy.name === name) ?? null;
+    },
+  }),
+  policyVersions: t.field({
+    type: [PolicyVersion],
+    nullable: true,
+    description: 'The newest 100 versions of a policy, newest first; null where there is no such policy.',
+    args: { name: t.arg.string({ required: true }) },
+    extensions: { operation: listPolicyVersionsOperation.name },
+    resolve: async (_root, { name }, { runner }) =>
+      (await nullWhenMissing(runner.run(listPolicyVersionsOperation, { name })))?.data ?? null,
+  }),
+  policyVersion: t.field({
+    type: PolicyVersion,
+    nullable: true,
+    args: { name: t.arg.string({ required: true }), version: t.arg.int({ required: true }) },
+    extensions: { operation: getPolicyVersionOperation.name },
+    resolve: (_root, { name, version }, { runner }) =>
+      nullWhenMissing(runner.run(getPolicyVersionOperation, { name, version: String(version) })),
+  }),
+  policyValidation: t.field({
+    type: Verdict,
+    nullable: true,
+    description: 'The verdict on a text; nothing is stored.',
+    args: derive.args(t.arg, 'PolicyValidation', validatePolicyOperation.input) as Record<string, never>,
+    complexity: { field: 20 },
+    extensions: { operation: validatePolicyOperation.name },
+    resolve: (_root, args, { runner }) =>
+      runner.run(validatePolicyOperation, toWire(validatePolicyOperation.input, args)),
+  }),
+  policyDryRun: t.field({
+    type: DryRun,
+    nullable: true,
+    description: 'How a call would be routed under a policy; nothing is called, held or charged.',
+    args: {
+      ...(derive.args(t.arg, 'PolicyDryRun', dryRunPolicyOperation.input) as Record<string, never>),
+      environment: t.arg({ type: EnvironmentEnum }),
+    },
+    complexity: { field: 50 },
+    extensions: { operation: dryRunPolicyOperation.name },
+    resolve: (_root, { environment, ...args }, { runner }) =>
+      runner.run(dryRunPolicyOperation, toWire(dryRunPolicyOperation.input, args), { environment }),
+  }),
+}));
+
+const payload = (t: Parameters<Parameters<typeof mutation>[0]['payload']>[0]) => ({
+  version: t.field({
+    type: PolicyVersion,
+    resolve: ({ answer }: { readonly answer: unknown }) => answer,
+  }),
+});
+
+mutation({
+  name: 'createPolicy',
+  operation: createPolicyOperation,
+  input: createPolicyOperation.input,
+  description: 'Makes a policy with its first version, a draft.',
+  payload,
+});
+
+mutation({
+  name: 'createPolicyVersion',
+  operation: createPolicyVersionOperation,
+  input: createPolicyVersionOperation.input,
+  description: 'Adds a version to a policy, a draft.',
+  payload,
+});
+
+mutation({
+  name: 'activatePolicy',
+  operation: activatePolicyOperation,
+  input: activatePolicyOperation.input,
+  description: 'Makes a version rule the organization or a project; the next call is routed by it.',
+  payload,
+});
+
+mutation({
+  name: 'deactivatePolicy',
+  operation: deactivatePolicyOperation,
+  input: deactivatePolicyOperation.input,
+  description: 'Ends the rule of a policy in a scope; the default policy applies again.',
+  payload,
+});
+
+mutation({
+  name: 'rollbackPolicy',
+  operation: rollbackPolicyOperation,
+  input: rollbackPolicyOperation.input,
+  description: 'Activates the version that was active in the scope before.',
+  payload,
+});
+
+mutation({
+  name: 'deletePolicy',
+  operation: deletePolicyOperation,
+  input: deletePolicyOperation.input,
+  description: 'Deletes a policy that is not active anywhere, with all its versions.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});
