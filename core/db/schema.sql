@@ -1536,6 +1536,32 @@ create table public.sign_in_throttle (
 CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);
 grant delete, insert, select, update on public.sign_in_throttle to svc_runtime;
 
+create table public.sso_domain (
+  org_id text not null,
+  domain text not null,
+  token text not null,
+  created_at timestamp with time zone not null,
+  constraint sso_domain_pkey PRIMARY KEY (org_id, domain),
+  constraint sso_domain_domain_check CHECK (((domain ~ '^[a-z0-9-]+([.][a-z0-9-]+)+$'::text) AND (char_length(domain) <= 238))),
+  constraint sso_domain_token_check CHECK ((token ~ '^svc-verify=[0-9A-Za-z]{32}$'::text)),
+  constraint sso_domain_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.sso_domain to svc_runtime;
+
+create table public.sso_domain_proof (
+  domain text not null,
+  org_id text not null,
+  verified_at timestamp with time zone not null,
+  checked_at timestamp with time zone not null,
+  misses integer not null default 0,
+  constraint sso_domain_proof_pkey PRIMARY KEY (domain),
+  constraint sso_domain_proof_misses_check CHECK ((misses >= 0)),
+  constraint sso_domain_proof_org_id_domain_fkey FOREIGN KEY (org_id, domain) REFERENCES sso_domain(org_id, domain) ON DELETE CASCADE
+);
+CREATE INDEX sso_domain_proof_age ON public.sso_domain_proof USING btree (checked_at);
+CREATE INDEX sso_domain_proof_of_org ON public.sso_domain_proof USING btree (org_id);
+grant delete, insert, select, update on public.sso_domain_proof to svc_runtime;
+
 create table public.staff (
   id text not null,
   email text not null,

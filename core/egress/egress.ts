@@ -36,11 +36,19 @@ export type EgressResponse =
     }
   | { readonly fault: EgressFault };
 
+/** The TXT records of a name; `unavailable` where no name server gave an answer. */
+type TxtAnswer =
+  | { readonly kind: 'records'; readonly texts: readonly string[] }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unavailable' };
+
 export interface Egress {
   /** Why `url` may not be called, asking the DNS as well; null when it may. A name that does not resolve yet may. */
   refusalOf(url: string): Promise<string | null>;
   /** One exchange over a connection of its own. Redirects are answers: nothing is followed. */
   exchange(request: EgressRequest): Promise<EgressResponse>;
+  /** Asks the name servers for the TXT records of `name`; the strings of one record are joined. */
+  lookupTxt(name: string): Promise<TxtAnswer>;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -59,6 +67,8 @@ class BlockedAddress extends Error {}
 
 /** Uses c-ares instead of getaddrinfo, whose few threads one user's slow name server could block for all others. */
 const RESOLVER = { timeout: 1_000, tries: 2 } as const;
+/** A TXT record is asked for while a person waits, and nothing else depends on the answer. */
+const TXT_RESOLVER = { timeout: 3_000, tries: 2 } as const;
 /** The longest that storing an address waits for the DNS. */
 const CHECK_MS = 2_500;
 const TLS_CODE =
@@ -193,6 +203,16 @@ async function refusalOf(resolver: Resolver, rules: GuardRules, text: string): P
   return is_refused ? 'leads to an address that is not public' : null;
 }
 
+async function lookupTxt(resolver: Resolver, name: string): Promise<TxtAnswer> {
+  try {
+    const records = await resolver.resolveTxt(name);
+    return { kind: 'records', texts: records.map((strings) => strings.join('')) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOTFOUND' || code === 'ENODATA' ? { kind: 'none' } : { kind: 'unavailable' };
+  }
+}
+
 /**
  * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read.
  */
@@ -200,7 +220,8 @@ export function openEgress(
   config: Pick<Config, 'allow_insecure_webhooks' | 'egress_allow' | 'dns_servers'>,
 ): Egress {
   const resolver = new Resolver(RESOLVER);
-  if (config.dns_servers !== null) resolver.setServers([...config.dns_servers]);
+  const txt = new Resolver(TXT_RESOLVER);
+  if (config.dns_servers !== null) for (const one of [resolver, txt]) one.setServers([...config.dns_servers]);
   const rules: GuardRules = {
     insecure: config.allow_insecure_webhooks,
     allowed: parseNetworks(config.egress_allow ?? []),
@@ -208,6 +229,7 @@ export function openEgress(
   return {
     refusalOf: (url) => refusalOf(resolver, rules, url),
     exchange: (request) => exchange(resolver, rules, request),
+    lookupTxt: (name) => lookupTxt(txt, name),
   };
 }
 

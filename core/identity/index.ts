@@ -19,5 +19,13 @@ export {
 } from './sessions/token.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';
 export { totpCode } from './sign-in/totp.ts';
+export {
+  addDomainOperation,
+  getSsoOperation,
+  removeDomainOperation,
+  verifyDomainOperation,
+} from './sso/domains.ts';
+export { recheckDomains } from './sso/recheck.ts';
+export { SsoDomainView, SsoView } from './sso/schema.ts';
 export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

@@ -24,6 +24,12 @@ import {
   reauthenticateOperation,
 } from './sign-in/operations.ts';
 import {
+  addDomainOperation,
+  getSsoOperation,
+  removeDomainOperation,
+  verifyDomainOperation,
+} from './sso/domains.ts';
+import {
   staffLoginOperation,
   staffLogoutOperation,
   staffSessionOperation,
@@ -49,6 +55,10 @@ export const identityOperations = [
   listMembersOperation,
   listOrgSessionsOperation,
   endOrgSessionOperation,
+  getSsoOperation,
+  addDomainOperation,
+  removeDomainOperation,
+  verifyDomainOperation,
 ] as const;
 
 /** Bound by the staff listener alone. */

@@ -19,6 +19,7 @@ import './types/gift.ts';
 import './types/mandate.ts';
 import './types/policy.ts';
 import './types/node.ts';
+import './types/sso.ts';
 import './types/subscription.ts';
 
 builder.queryType({});

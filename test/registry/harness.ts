@@ -98,8 +98,15 @@ function defectLog(defects: unknown[]): Log {
   return log;
 }
 
-/** Starts everything once per test file, on a new database or that at `url`; ended after the file. */
-export async function startHarness(options: { url?: string } = {}): Promise<Harness> {
+interface HarnessOptions {
+  /** The database; a new one unless given. */
+  readonly url?: string;
+  /** Services that the gateway has besides. */
+  readonly services?: Partial<Services>;
+}
+
+/** Starts everything once per test file; ended after the file. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const url = options.url ?? (await createTestDatabase());
   const defects: unknown[] = [];
   const log = defectLog(defects);
@@ -124,6 +131,7 @@ export async function startHarness(options: { url?: string } = {}): Promise<Harn
       catalog: () => catalog.current(),
       ...{ request_log, root_key, provider_keys: createProviderKeys(builtIn.kinds) },
       sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
+      ...options.services,
     },
     log,
     base_url: 'http://127.0.0.1:8080',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Egress, type EgressRequest, openEgress } from '@svc/core/egress/index.ts';
 import { readConfig } from '@svc/core/kernel/index.ts';
 import { describe, expect, test } from 'vitest';
-import { startNameServer } from './dns.ts';
+import { startNameServer } from '../sim/dns.ts';
 import { startReceiver } from './receiver.ts';
 import { cert, key } from './self-signed.ts';
 

@@ -18,6 +18,7 @@ const tags = {
   redaction: 'Shows what redaction would remove from a text.',
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
+  sso: 'Single sign-on of an organization: its mail domains.',
   auth: 'Sign-in of people and their sessions. Programs use keys.',
 } as const;
 
@@ -35,6 +36,7 @@ export function tagOf(name: string): Tag {
 const titles: Readonly<Partial<Record<Tag, string>>> = {
   orgs: 'Organizations',
   byok: 'Provider keys',
+  sso: 'Single sign-on',
   auth: 'Sign-in',
 };
 

@@ -1,18 +1,24 @@
-// A name server that answers as a test tells it to (RFC 1035: questions of one name, A and AAAA).
+// A name server that answers as a test tells it to (RFC 1035: questions of one name, A, AAAA and TXT).
 import { createSocket } from 'node:dgram';
 import { atFileEnd } from '../support/ends.ts';
 
 const A = 1;
+const TXT = 16;
 const AAAA = 28;
+const SERVFAIL = 2;
 const NXDOMAIN = 3;
+const kinds: Readonly<Record<number, string>> = { [A]: 'A', [TXT]: 'TXT', [AAAA]: 'AAAA' };
 
 export interface NameServer {
   /** As `SVC_DNS_SERVERS` names it. */
   readonly address: string;
-  /** Questions so far, `A name` or `AAAA name`. */
+  /** Questions so far, `A name`, `AAAA name` or `TXT name`. */
   readonly asked: string[];
-  /** Addresses by `A name` and `AAAA name`; a function is asked each time; null answers nothing at all. */
-  readonly zone: Map<string, readonly string[] | null | (() => readonly string[])>;
+  /**
+   * Addresses by `A name` and `AAAA name`, texts by `TXT name`; a function is asked each time; null answers nothing at
+   * all, `fails` that the server cannot tell.
+   */
+  readonly zone: Map<string, readonly string[] | null | 'fails' | (() => readonly string[])>;
 }
 
 function nameIn(question: Buffer): { name: string; end: number } {
@@ -35,6 +41,25 @@ function bytesOf(address: string): Buffer {
   return Buffer.from([...front, ...middle, ...back].map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
+/** A text as the strings of one record, at most 255 bytes each. */
+function stringsOf(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const strings: Buffer[] = [];
+  for (let at = 0; at < bytes.length || at === 0; at += 255) {
+    const piece = bytes.subarray(at, at + 255);
+    strings.push(Buffer.from([piece.length]), piece);
+  }
+  return Buffer.concat(strings);
+}
+
+function failure(question: Buffer, end: number): Buffer {
+  const head = Buffer.from(question.subarray(0, 12));
+  head.writeUInt16BE(0x8180 | SERVFAIL, 2);
+  head.writeUInt32BE(0, 6);
+  head.writeUInt16BE(0, 10);
+  return Buffer.concat([head, question.subarray(12, end + 4)]);
+}
+
 function reply(question: Buffer, end: number, type: number, addresses: readonly string[] | null): Buffer {
   const head = Buffer.from(question.subarray(0, 12));
   const known = addresses !== null;
@@ -44,7 +69,7 @@ function reply(question: Buffer, end: number, type: number, addresses: readonly 
   head.writeUInt16BE(0, 8);
   head.writeUInt16BE(0, 10);
   const records = (addresses ?? []).map((address) => {
-    const data = bytesOf(address);
+    const data = type === TXT ? stringsOf(address) : bytesOf(address);
     const record = Buffer.alloc(12);
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type, 2);
@@ -65,14 +90,17 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (question, from) => {
     const { name, end } = nameIn(question);
     const type = question.readUInt16BE(end);
-    const key = `${type === AAAA ? 'AAAA' : 'A'} ${name}`;
+    const key = `${kinds[type] ?? type} ${name}`;
     asked.push(key);
     const known = zone.get(key);
     if (known === null) return;
-    const has_name = zone.has(`A ${name}`) || zone.has(`AAAA ${name}`);
-    const addresses = typeof known === 'function' ? known() : known;
-    const found = type === A || type === AAAA ? addresses : undefined;
-    socket.send(reply(question, end, type, found ?? (has_name ? [] : null)), from.port, from.address);
+    const has_name = Object.values(kinds).some((kind) => zone.has(`${kind} ${name}`));
+    const found = typeof known === 'function' ? known() : known;
+    const answer =
+      found === 'fails'
+        ? failure(question, end)
+        : reply(question, end, type, found ?? (has_name ? [] : null));
+    socket.send(answer, from.port, from.address);
   });
   await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
   atFileEnd(async () => void socket.close());

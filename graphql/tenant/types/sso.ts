@@ -1,0 +1,79 @@
+// Single sign-on: the mail domains of the organization.
+import {
+  addDomainOperation,
+  getSsoOperation,
+  removeDomainOperation,
+  SsoDomainView,
+  SsoView,
+  verifyDomainOperation,
+} from '@svc/core/identity/index.ts';
+import type { OutputOptions } from '../../derive.ts';
+import { builder, derive } from '../builder.ts';
+import { mutation } from '../mutation.ts';
+
+/** Fields of a derived type are known to the schema, not to the compiler. */
+type Fields = Parameters<NonNullable<OutputOptions['extra']>>[0];
+
+derive.enum('SsoDomainFault', ['record_not_found', 'record_differs']);
+const SsoDomain = derive.output('SsoDomain', SsoDomainView);
+const SingleSignOn = derive.output('SingleSignOn', SsoView, {
+  omit: ['domains'],
+  extra: (t) => ({
+    domains: t.field({
+      type: [SsoDomain],
+      description: 'Mail domains, by name.',
+      resolve: ({ domains }: { readonly domains: unknown }) => domains,
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  sso: t.field({
+    type: SingleSignOn,
+    nullable: true,
+    description: 'Single sign-on of the organization.',
+    extensions: { operation: getSsoOperation.name },
+    resolve: (_root, _args, { runner }) => runner.run(getSsoOperation, {}),
+  }),
+}));
+
+interface OfDomain {
+  readonly answer: { readonly domain: unknown };
+}
+const domain = (t: Fields) => t.field({ type: SsoDomain, resolve: ({ answer }: OfDomain) => answer.domain });
+
+mutation({
+  name: 'addSsoDomain',
+  operation: addDomainOperation,
+  input: addDomainOperation.input,
+  description: 'Claims a mail domain.',
+  payload: (t) => ({
+    domain: domain(t),
+    instructions: t.string({
+      resolve: ({ answer }: { readonly answer: { readonly instructions: string } }) => answer.instructions,
+    }),
+  }),
+});
+
+interface Verified {
+  readonly answer: { readonly verified: boolean; readonly reason: string | null };
+}
+mutation({
+  name: 'verifySsoDomain',
+  operation: verifyDomainOperation,
+  input: verifyDomainOperation.input,
+  description: 'Looks for the TXT record of a mail domain.',
+  payload: (t) => ({
+    verified: t.boolean({ resolve: ({ answer }: Verified) => answer.verified }),
+    reason: t.string({ nullable: true, resolve: ({ answer }: Verified) => answer.reason }),
+    domain: domain(t),
+  }),
+});
+
+mutation({
+  name: 'removeSsoDomain',
+  operation: removeDomainOperation,
+  input: removeDomainOperation.input,
+  description: 'Gives a mail domain up.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});
