@@ -1,6 +1,10 @@
 // Changes what staff decide about an organization, and for its people where it is taxed, what it pays in, and below which
 // balance it is written to.
-import { changeTerms, type OrgStatus, type PlanId, planIds } from '@svc/core/orgs/index.ts';
+import { auditTargetOf } from '@svc/core/credits/index.ts';
+import { writeAudit } from '@svc/core/identity/index.ts';
+import type { Context } from '@svc/core/kernel/index.ts';
+import { changeTerms, type Org, type OrgStatus, type PlanId, planIds } from '@svc/core/orgs/index.ts';
+import { FREE_MONTHS_MAX, planTimes, putOnPlan, type StaffPlan } from '@svc/core/plans/index.ts';
 import { changeMark } from '@svc/core/privacy/index.ts';
 import { changeBilling } from '@svc/core/topups/index.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
@@ -27,6 +31,36 @@ function given(input: Input, flags: Readonly<Record<string, string>>): Record<st
   return found.length === 0 ? null : Object.fromEntries(found);
 }
 
+/** The plan that was asked for; null for none. */
+function planIn(input: Input): StaffPlan | null {
+  const plan_id = input.find('plan') as PlanId | null;
+  const applies = input.find('applies') as StaffPlan['applies'] | null;
+  const free_months = input.integer('free-months');
+  if (plan_id === null) {
+    if (applies !== null || free_months !== null)
+      throw new UsageError('--applies and --free-months go with --plan');
+    return null;
+  }
+  const reason = input.find('reason') ?? 'svcctl org set';
+  return { plan_id, applies: applies ?? 'now', free_months: free_months ?? 0, reason };
+}
+
+/** Sets kind and status, with an entry of the audit log. */
+async function setTerms(
+  context: Context,
+  org: Org,
+  terms: { kind?: Org['kind']; status?: OrgStatus },
+  reason: string | null,
+): Promise<void> {
+  if (Object.keys(terms).length === 0) return;
+  await changeTerms(context, org.id, terms);
+  const { kind, status } = org;
+  await writeAudit(context, {
+    ...{ action: 'staff.orgs.set', ...auditTargetOf(org), before: { kind, status }, after: terms },
+    ...(reason === null ? {} : { reason }),
+  });
+}
+
 export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
@@ -37,6 +71,13 @@ export const command: Command = {
     },
     kind: { type: 'text', doc: 'a reseller may have storefronts', choices: ['team', 'reseller'] },
     plan: { type: 'text', doc: 'plan, with its limits', choices: planIds },
+    applies: { type: 'text', doc: 'when the plan applies, now by default', choices: planTimes },
+    'free-months': {
+      type: 'integer',
+      doc: 'coming months of the plan that have no fee, and no included credit',
+      max: FREE_MONTHS_MAX,
+    },
+    reason: { type: 'text', doc: 'why, for the audit log', value: 'TEXT', length_max: 500 },
     currency: { type: 'text', doc: 'billing currency, until the first paid top-up', value: 'EUR' },
     'legal-name': { type: 'text', doc: 'name on invoices', value: 'NAME', length_max: 200 },
     gstin: { type: 'text', doc: 'GST number, in India', value: 'GSTIN' },
@@ -77,17 +118,19 @@ export const command: Command = {
       const terms = {
         ...(status === null ? {} : { status }),
         ...(kind === null ? {} : { kind }),
-        ...(plan_id === null ? {} : { plan_id }),
       };
+      const plan = planIn(input);
       const org = await getOrg(context, input.get('org'));
       await context.transaction(async (context) => {
-        await changeTerms(context, org.id, terms);
+        await setTerms(context, org, terms, input.find('reason'));
+        if (plan !== null) await putOnPlan(context, org.id, plan);
         const change = { ...billing, ...(billing_address === null ? {} : { billing_address }) };
         if (Object.keys(change).length > 0) await changeBilling(context, org.id, change);
         if (low_balance_micro !== null) await changeMark(context, org.id, low_balance_micro);
       });
       const set = {
         ...terms,
+        ...(plan_id === null ? {} : { plan_id }),
         ...billing,
         ...(billing_address === null ? {} : { billing_address }),
         ...(low_balance_micro === null ? {} : { low_balance_micro }),

@@ -943,6 +943,7 @@ create table public.org (
   next_plan_id text,
   next_plan_at timestamp with time zone,
   suspended_for text,
+  plan_free_until timestamp with time zone,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),

@@ -1,5 +1,5 @@
 export { BudgetsView, listStaffBudgetsOperation } from './budgets.ts';
-export { findMailsOperation, MailView } from './mails.ts';
+export { findMailsOperation, MailView, releaseAddressOperation, resendMailOperation } from './mails.ts';
 export {
   deskOperations,
   listStaffActsOperation,

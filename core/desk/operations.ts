@@ -25,7 +25,7 @@ import {
   viewTopup,
 } from '../topups/index.ts';
 import { listStaffBudgetsOperation } from './budgets.ts';
-import { findMailsOperation } from './mails.ts';
+import { findMailsOperation, releaseAddressOperation, resendMailOperation } from './mails.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
 
 const readers = { kind: 'staff', roles: ['finance', 'support'] } as const;
@@ -234,4 +234,6 @@ export const deskOperations = [
   resolveItemOperation,
   listStaffBudgetsOperation,
   findMailsOperation,
+  resendMailOperation,
+  releaseAddressOperation,
 ] as const;

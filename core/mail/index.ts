@@ -8,8 +8,10 @@ export {
   countMails,
   findMails,
   listRefused,
+  lockMail,
   readMailBacklog,
   releaseAddress,
+  requeueMail,
   type SentMail,
 } from './store.ts';
 export { type DataOf, findTemplate, type TemplateName, templates } from './templates/all.ts';

@@ -272,7 +272,36 @@ export interface SentMail {
   readonly attempts: number;
   readonly answer: string;
   readonly created_at: Date;
+  /** From then on it is of no use. */
+  readonly expires_at: Date;
   readonly sent_at: Date | null;
+  /** Its address is one that mail does not reach. */
+  readonly refused: boolean;
+}
+
+const SENT_COLUMNS = `
+  id, org_id, template, reference, recipient, status, attempts, answer, created_at, expires_at, sent_at,
+  exists (select from mail_address a where a.recipient_key = mail.recipient_key) as refused`;
+
+/** A mail, held until the transaction ends; null when there is none. */
+export async function lockMail(db: Db, id: Id<'mail'>): Promise<SentMail | null> {
+  const { rows } = await db.query<SentMail>({
+    name: 'mail.lock',
+    text: `select ${SENT_COLUMNS} from mail where id = $1 for update`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Queues a locked mail that did not arrive once more. */
+export async function requeueMail(db: Db, { id, at }: { id: Id<'mail'>; at: Date }): Promise<void> {
+  await db.query({
+    name: 'mail.requeue',
+    text: `
+      update mail set status = 'queued', attempts = 0, answer = '', next_at = $2, limited = false, sent_at = null
+       where id = $1 and status in ('failed', 'bounced', 'dropped')`,
+    values: [id, at],
+  });
 }
 
 /**
@@ -292,7 +321,7 @@ export async function findMails(
   const { rows } = await db.query<SentMail>({
     name: `mail.find_by_${args.by}`,
     text: `
-      select id, org_id, template, reference, recipient, status, attempts, answer, created_at, sent_at
+      select ${SENT_COLUMNS}
         from mail
        where ${column} = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3))
        order by created_at desc, id desc limit $4`,

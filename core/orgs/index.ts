@@ -17,6 +17,7 @@ export {
   type PlanTerms,
   readPlanTerms,
   schedulePlan,
+  setPlanFree,
   unschedulePlan,
 } from './plan-store.ts';
 export {

@@ -13,10 +13,13 @@ export interface PlanTerms {
   /** The plan that follows, and when; null: none. */
   readonly next_plan_id: PlanId | null;
   readonly next_plan_at: Date | null;
+  /** Months that begin before have no fee and bring no credit; null: all have. */
+  readonly free_until: Date | null;
 }
 
 const COLUMNS = `
-  id as org_id, status, plan_id, coalesce(plan_since, created_at) as since, next_plan_id, next_plan_at`;
+  id as org_id, status, plan_id, coalesce(plan_since, created_at) as since, next_plan_id, next_plan_at,
+  plan_free_until as free_until`;
 
 /** The plan of an organization. @throws Error when there is no such organization. */
 export async function readPlanTerms(db: Db, org_id: Id<'org'>): Promise<PlanTerms> {
@@ -44,17 +47,31 @@ export async function listOnPlans(
   return rows;
 }
 
-/** Puts an organization on a plan that it has from `since` on; none follows any more. */
+/** Puts an organization on a plan that it has from `since` on, without fee until `free_until`; none follows any more. */
 export async function setPlan(
   db: Db,
-  args: { org_id: Id<'org'>; plan_id: PlanId; since: Date; at: Date },
+  args: { org_id: Id<'org'>; plan_id: PlanId; since: Date; free_until: Date | null; at: Date },
 ): Promise<void> {
   await db.query({
     name: 'orgs.set_plan',
     text: `
-      update org set plan_id = $2, plan_since = $3, next_plan_id = null, next_plan_at = null, updated_at = $4
+      update org
+         set plan_id = $2, plan_since = $3, next_plan_id = null, next_plan_at = null, plan_free_until = $4,
+             updated_at = $5
        where id = $1`,
-    values: [args.org_id, args.plan_id, args.since, args.at],
+    values: [args.org_id, args.plan_id, args.since, args.free_until, args.at],
+  });
+}
+
+/** Sets until when the present plan has no fee; null: it has. */
+export async function setPlanFree(
+  db: Db,
+  args: { org_id: Id<'org'>; free_until: Date | null; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_plan_free',
+    text: 'update org set plan_free_until = $2, updated_at = $3 where id = $1',
+    values: [args.org_id, args.free_until, args.at],
   });
 }
 

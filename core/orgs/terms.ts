@@ -1,14 +1,13 @@
-// What staff decide about an organization: kind, plan, status.
+// What staff decide about an organization: kind and status; what follows from a plan that changes.
 import { type Context, microUsd } from '../kernel/index.ts';
 import { orderLowMark, writeEvent } from '../ledger/index.ts';
-import { setPlan, unschedulePlan } from './plan-store.ts';
+import { setPlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
 import { isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 interface Terms {
   readonly kind?: Org['kind'];
-  readonly plan_id?: PlanId;
   readonly status?: OrgStatus;
 }
 
@@ -19,17 +18,17 @@ interface Terms {
 export async function changePlan(
   { db, now }: Pick<Context, 'db' | 'now'>,
   org: Pick<Org, 'id' | 'plan_id'>,
-  { plan_id, since = now() }: { plan_id: PlanId; since?: Date },
+  { plan_id, since = now(), free_until = null }: { plan_id: PlanId; since?: Date; free_until?: Date | null },
 ): Promise<void> {
   const at = now();
-  await setPlan(db, { org_id: org.id, plan_id, since, at });
+  await setPlan(db, { org_id: org.id, plan_id, since, free_until, at });
   const payload = { plan_id, previous_plan_id: org.plan_id };
   await writeEvent(db, { org_id: org.id, topic: 'plan.changed', payload, at });
 }
 
 /**
- * Changes what is given, in a transaction of `context`, and writes the events of a plan that changed and of a closing.
- * False when there is no such organization. A plan that staff set costs nothing until the next month begins.
+ * Changes what is given, in a transaction of `context`, and writes the event of a closing. False when there is no such
+ * organization.
  */
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {
@@ -37,10 +36,8 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     const org = await lockOrg(db, org_id);
     if (org === null) return false;
     const at = context.now();
-    const { status, kind, plan_id } = terms;
+    const { status, kind } = terms;
     if (kind !== undefined) await setKind(db, { org_id, kind, at });
-    if (plan_id === org.plan_id) await unschedulePlan(db, { org_id, at });
-    else if (plan_id !== undefined) await changePlan(context, org, { plan_id });
     if (status === undefined) return true;
     await setOrgStatus(db, { org_id, status, at });
     if (status === 'closed' && org.status !== 'closed') {

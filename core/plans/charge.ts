@@ -50,7 +50,7 @@ export async function tryAgain(context: Context, org: Org, charge: Charge): Prom
 export async function movePlan(
   context: Context,
   org: Org,
-  { reference, ...to }: { plan_id: PlanId; reference: string; since?: Date },
+  { reference, ...to }: { plan_id: PlanId; reference: string; since?: Date; free_until?: Date | null },
 ): Promise<void> {
   const { plan_id } = to;
   await changePlan(context, org, to);

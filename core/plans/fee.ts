@@ -21,6 +21,11 @@ export function monthlyPrice({ monthly_minor, included_micro }: Offer): Price {
   };
 }
 
+/** Whether the month that begins at `starts_at` was given: it has no fee and brings no credit. */
+export function isFree({ free_until }: { free_until: Date | null }, starts_at: Date): boolean {
+  return free_until !== null && starts_at < free_until;
+}
+
 /** Which of two plans is the larger one; by agreement is above all. */
 export function compareOffers(from: Offer, to: Offer): 'upgrade' | 'downgrade' {
   const rank = ({ monthly_minor }: Offer) => monthly_minor ?? Number.POSITIVE_INFINITY;

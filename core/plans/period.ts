@@ -3,7 +3,7 @@ import type { Context, Id } from '../kernel/index.ts';
 import { listOnPlans, lockOrg, monthOf, type PlanTerms, planOffer, readPlanTerms } from '../orgs/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { beginCharge, movePlan, settleCharge } from './charge.ts';
-import { monthlyPrice } from './fee.ts';
+import { isFree, monthlyPrice } from './fee.ts';
 import { stepGrace } from './grace.ts';
 import { listCharged, listOverdue, listPending } from './store.ts';
 import { type ChargeKey, refOf } from './types.ts';
@@ -18,11 +18,13 @@ function dueChange({ next_plan_id, next_plan_at }: PlanTerms, at: Date) {
 
 /**
  * Whether the month of `at` has a fee for who stands on these terms: for those on a plan since before the month. Who came
- * later has paid for the change or was put there by staff. One that is suspended cannot use what it would pay for.
+ * later has paid for the change or was put there by staff, who may have given this month too. One that is suspended cannot
+ * use what it would pay for.
  */
-function hasFee(terms: Pick<PlanTerms, 'plan_id' | 'since' | 'status'>, at: Date): boolean {
-  const { fee_micro } = monthlyPrice(planOffer(terms.plan_id));
-  return fee_micro > 0 && terms.status === 'active' && terms.since <= monthOf(at).starts_at;
+function hasFee(terms: Pick<PlanTerms, 'plan_id' | 'since' | 'status' | 'free_until'>, at: Date): boolean {
+  const { starts_at } = monthOf(at);
+  if (terms.status !== 'active' || isFree(terms, starts_at)) return false;
+  return monthlyPrice(planOffer(terms.plan_id)).fee_micro > 0 && terms.since <= starts_at;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function openPeriod(context: Context, org_id: Id<'org'>): Promise<b
     const terms = await readPlanTerms(context.db, org_id);
     const next = dueChange(terms, at);
     if (next !== null) await movePlan(context, org, { ...next, reference: `${refOf(key)}-next` });
-    const present = { ...terms, ...next };
+    const present = { ...terms, ...next, ...(next === null ? {} : { free_until: null }) };
     if (!hasFee(present, at)) return next !== null;
     const { plan_id } = present;
     const price = monthlyPrice(planOffer(plan_id));

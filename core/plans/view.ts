@@ -6,6 +6,7 @@ import {
   monthOf,
   type Org,
   PlanOfferView,
+  type PlanTerms,
   planExample,
   planIds,
   planOffer,
@@ -13,7 +14,7 @@ import {
   readPlanTerms,
 } from '../orgs/index.ts';
 import { FALLBACK } from './charge.ts';
-import { compareOffers, monthlyPrice, upgradePrice } from './fee.ts';
+import { compareOffers, isFree, monthlyPrice, upgradePrice } from './fee.ts';
 import { findOpenCharge } from './store.ts';
 import type { Charge } from './types.ts';
 
@@ -41,6 +42,12 @@ export const OrgPlanView = named(
     period_end: Time,
     next_plan_id: nullable(oneOf(planIds, 'PlanId')),
     next_charge_micro: Type.Integer({ description: 'taken when the next month begins' }),
+    free_until: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'months that begin before have no fee and bring no credit: staff gave them',
+      }),
+    ),
     included_left_micro: Type.Integer({ description: 'what is left of the included credit of this month' }),
     grace: nullable(
       Type.Object(
@@ -63,6 +70,7 @@ export const orgPlanExample = {
   period_end: '2026-12-01T00:00:00.000Z',
   next_plan_id: null,
   next_charge_micro: 49_000_000,
+  free_until: null,
   included_left_micro: 15_000_000,
   grace: null,
   changes: [],
@@ -103,6 +111,12 @@ async function includedLeft(context: Context, org: Org, at: Date): Promise<numbe
     .reduce((sum, lot) => sum + lot.remaining_micro_usd, 0);
 }
 
+/** What is taken when the month ends: the fee of the plan that follows, else of the present one where it is not given. */
+function nextCharge(terms: PlanTerms, ends_at: Date): number {
+  if (terms.next_plan_id === null && isFree(terms, ends_at)) return 0;
+  return monthlyPrice(planOffer(terms.next_plan_id ?? terms.plan_id)).fee_micro;
+}
+
 /** The plan of `org`. */
 export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView> {
   const at = context.now();
@@ -117,7 +131,8 @@ export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView>
     period_start: starts_at.toISOString(),
     period_end: ends_at.toISOString(),
     next_plan_id: terms.next_plan_id,
-    next_charge_micro: monthlyPrice(planOffer(terms.next_plan_id ?? terms.plan_id)).fee_micro,
+    next_charge_micro: nextCharge(terms, ends_at),
+    free_until: terms.free_until !== null && terms.free_until > at ? terms.free_until.toISOString() : null,
     included_left_micro: await includedLeft(context, org, at),
     grace:
       open?.grace_until == null ? null : { fee_micro: open.fee_micro, until: open.grace_until.toISOString() },

@@ -1,5 +1,10 @@
 // Mails in the staff schema.
-import { findMailsOperation, MailView } from '@svc/core/desk/index.ts';
+import {
+  findMailsOperation,
+  MailView,
+  releaseAddressOperation,
+  resendMailOperation,
+} from '@svc/core/desk/index.ts';
 import { toWire } from '../derive.ts';
 import { pageArgs, pageCost, rowsAsked } from '../page.ts';
 import type { Runner } from '../run.ts';
@@ -8,9 +13,10 @@ import type { Parts } from './parts.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
 type Any = any;
 
-/** Adds the search in mails. */
-export function addMails({ builder, derive, connectionType }: Parts): void {
-  const Mails = connectionType('Mail', derive.output('Mail', MailView));
+/** Adds the search in mails, and what is done about those that did not arrive. */
+export function addMails({ builder, derive, connectionType, mutation }: Parts): void {
+  const Mail = derive.output('Mail', MailView);
+  const Mails = connectionType('Mail', Mail);
   builder.queryField('mails', (t: Any) =>
     t.field({
       type: Mails,
@@ -26,4 +32,16 @@ export function addMails({ builder, derive, connectionType }: Parts): void {
       },
     }),
   );
+  mutation({
+    name: 'resendMail',
+    operation: resendMailOperation,
+    description: 'Sends a mail again that did not arrive.',
+    payload: (t) => ({ mail: t.field({ type: Mail, resolve: (mail: unknown) => mail }) }),
+  });
+  mutation({
+    name: 'releaseMailAddress',
+    operation: releaseAddressOperation,
+    description: 'Lets mail go to an address again that refused it.',
+    payload: (t) => ({ address: t.exposeString('address') }),
+  });
 }

@@ -46,6 +46,7 @@ import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } 
 import { addDesk } from './desk.ts';
 import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
+import { addPlans } from './plans.ts';
 import { addSupport } from './support.ts';
 
 interface StaffContext {
@@ -337,6 +338,7 @@ addDesk(parts);
 addMoneyBack(parts);
 addSupport(parts);
 addMails(parts);
+addPlans(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),
   status: t.exposeString('status'),

@@ -1,5 +1,7 @@
 // Requests for higher limits: what the plan has room for is granted at once, the rest waits for staff, and gateways obey.
-import { changeTerms, findOrg } from '@svc/core/orgs/index.ts';
+
+import { findOrg } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { approveRequest, overrideLimits, refuseRequest } from '@svc/core/support/index.ts';
 import { expect, test } from 'vitest';
 import { persistently } from '../credits/world.ts';
@@ -13,7 +15,12 @@ const { pool, context } = harness;
 /** A tenant on the plan payg: 300 requests and 1,000,000 tokens a minute, 20 calls at once. */
 async function payg(slug: string): Promise<Tenant> {
   const tenant = await world.tenant(slug, 1);
-  await changeTerms(context, tenant.org.id, { plan_id: 'payg' });
+  await putOnPlan(context, tenant.org.id, {
+    plan_id: 'payg',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   return tenant;
 }
 
@@ -176,7 +183,12 @@ test('staff grant what lies beyond the plan: an override of the organization tha
     },
   ]);
   // A larger plan is not narrowed by the grant, and a smaller one later still has it.
-  await changeTerms(context, tenant.org.id, { plan_id: 'team' });
+  await putOnPlan(context, tenant.org.id, {
+    plan_id: 'team',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   await expect.poll(async () => (await granted(tenant)).plan.rpm, { timeout: 1_000 }).toBe(1_500);
 });
 

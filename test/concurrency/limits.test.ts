@@ -2,7 +2,7 @@
 // leaves or dies.
 import { connect } from 'node:net';
 import { createPool } from '@svc/core/db/index.ts';
-import { changeTerms } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { overrideLimits } from '@svc/core/support/index.ts';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readBook, untilBook, withClient } from '../support/books.ts';
@@ -177,7 +177,12 @@ test('what staff grant beyond the plan every gateway obeys within a second, the 
   const pool = createPool(money.database_url, { max: 2, application: 'svc-test' });
   onTestFinished(() => pool.end());
   const context = staffContext(pool);
-  await changeTerms(context, money.org_id, { plan_id: 'payg' });
+  await putOnPlan(context, money.org_id, {
+    plan_id: 'payg',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   const seenBy = (origin: string) =>
     post(origin, money.live_key, small).then(async (reply) => {
       await reply.text();

@@ -1,4 +1,5 @@
 // Members of staff, browsers in which one has signed in, and matters that wait for them.
+
 import { createPool } from '@svc/core/db/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
 import { DEMO_SUPPLIER, taxTerms } from '@svc/core/invoices/index.ts';
@@ -15,7 +16,8 @@ import {
 import { listKeys } from '@svc/core/keys/index.ts';
 import { sendMail } from '@svc/core/mail/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
-import { type Billing, changeTerms, findBilling, findOrg, type Org } from '@svc/core/orgs/index.ts';
+import { type Billing, findBilling, findOrg, type Org } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { makeBatch } from '@svc/core/redeem/index.ts';
 import { requestLimits } from '@svc/core/support/limit-request.ts';
 import { closeDispute, insertDispute, noteLoss, putStaffItem } from '@svc/core/topups/index.ts';
@@ -123,7 +125,12 @@ async function writeDisputes(context: Context, org: Org, topup_id: Id<'topup'>):
 
 /** A request of `org` for more than its plan has. */
 async function writeLimitRequest(context: Context, pool: Parameters<typeof staffContext>[0], org: Org) {
-  await changeTerms(context, org.id, { plan_id: 'payg' });
+  await putOnPlan(context, org.id, {
+    plan_id: 'payg',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   const [key] = await listKeys(context.db, {
     ...{ org_id: org.id, environment: 'live', project_id: null, status: 'active', now: context.now() },
     ...{ after: null, limit: 1 },

@@ -327,6 +327,36 @@ test('a request for higher limits is granted with other values, and stands with 
   await page.getByText('Nothing waits').waitFor();
   await page.goto(at('orgs/meridian'));
   await page.getByText('of which granted beyond the plan: 800 calls a minute, 60 at once').waitFor();
+  await page.getByRole('button', { name: 'Change limits…' }).click();
+  await dialog.getByLabel('Calls a minute').fill('-1');
+  await dialog.getByLabel('Reason').fill('the sale is over');
+  await dialog.getByRole('button', { name: 'Set the limits' }).click();
+  await dialog.getByText('Calls a minute: a whole number from 1 on, or nothing.').waitFor();
+  await dialog.getByLabel('Calls a minute').fill('');
+  await dialog.getByLabel('At once').fill('70');
+  await dialog.getByRole('button', { name: 'Set the limits' }).click();
+  await page.getByText('of which granted beyond the plan: 70 at once').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('finance puts an organization on a plan with months that are given', async () => {
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(at('orgs/newcomer'));
+  await page.getByRole('button', { name: 'Change plan…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Plan of newcomer' });
+  await dialog.getByLabel('Plan', { exact: true }).selectOption('scale');
+  await dialog.getByLabel('Months without fee').selectOption('3');
+  await dialog.getByRole('button', { name: 'Set the plan' }).click();
+  await dialog.getByText('Say it in one line.').waitFor();
+  await picture(page, 'staff-plan-dialog');
+  await expectAccessible(page, 'plan dialog');
+  await dialog.getByLabel('Reason').fill('a pilot of three months');
+  await dialog.getByRole('button', { name: 'Set the plan' }).click();
+  await page.getByRole('heading', { name: 'Plan Scale' }).waitFor();
+  await page.getByText(/no fee before/).waitFor();
+  await page.getByRole('row', { name: /a pilot of three months/ }).waitFor();
+  await picture(page, 'staff-plan');
   expect(faults).toEqual([]);
   await context.close();
 });

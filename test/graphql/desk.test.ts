@@ -232,3 +232,83 @@ test('support grants and refuses requests for higher limits; a decided one canno
   expect(withdrawn.data.overrideLimits.__typename).toBe('OverrideLimitsPayload');
   expect((await world.ask(staff, support, list)).data.limitRequests.nodes).toHaveLength(1);
 });
+
+test('a mail that did not arrive is sent again once its address is lifted, and never one that waits or has gone', async () => {
+  const recipient = 'gone@acme.example';
+  const data = { org: 'Acme', slug: 'acme', available: '$1.00', threshold: '$5.00' };
+  await sendMail(harness.context, {
+    ...{ template: 'low_balance', to: [recipient], org_id: a.org.id, reference: 'evt_back', data },
+  });
+  const { data: found } = await world.ask(
+    staff,
+    support,
+    '{ mails(q: "evt_back") { nodes { id refused } } }',
+  );
+  const [{ id }] = found.mails.nodes;
+  const act = async (name: 'resendMail' | 'releaseMailAddress', input: object, token = support) => {
+    const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input!`;
+    const text = `mutation($input: ${type}) { ${name}(input: $input) { __typename ... on UserError { code message } } }`;
+    return (await world.ask(staff, token, text, { input })).data[name];
+  };
+  const again = (token?: string) => act('resendMail', { id, reason: 'the customer called' }, token);
+  const lift = () => act('releaseMailAddress', { address: recipient, reason: 'the box is back' });
+  expect(await again()).toMatchObject({
+    code: 'state_conflict',
+    message: 'The mail waits to be sent already.',
+  });
+  const run = (sql: string, values: unknown[] = [id]) =>
+    withClient(harness.url, async (client) => (await client.query(sql, values)).rows);
+  await run(`update mail set status = 'sent', sent_at = created_at where id = $1`);
+  expect(await again()).toMatchObject({ code: 'state_conflict' });
+  await run(`update mail set status = 'bounced', answer = '550 no such user' where id = $1`);
+  await run(`insert into mail_address values ($2, 'bounced', '550 no such user', $1, now())`, [
+    id,
+    recipient,
+  ]);
+  expect(await again()).toMatchObject({ message: expect.stringContaining('Lift that first') });
+  expect(await lift()).toMatchObject({ __typename: 'ReleaseMailAddressPayload' });
+  expect(await lift()).toMatchObject({ code: 'not_found' });
+  expect(await again(catalog)).toMatchObject({ code: 'permission_denied' });
+  expect(await again()).toMatchObject({ __typename: 'ResendMailPayload' });
+  expect(await run('select status, attempts, answer, sent_at from mail where id = $1')).toEqual([
+    { status: 'queued', attempts: 0, answer: '', sent_at: null },
+  ]);
+  await run(`update mail set status = 'failed', expires_at = created_at where id = $1`);
+  expect(await again()).toMatchObject({ message: expect.stringContaining('too old') });
+  await run(`update mail set template = 'password_reset' where id = $1`);
+  expect(await again()).toMatchObject({ message: expect.stringContaining('Its link is gone') });
+  expect(
+    await run(
+      `select action, reason, before from audit_entry where action like 'staff.mails.re%' order by id`,
+      [],
+    ),
+  ).toEqual([
+    { action: 'staff.mails.release', reason: 'the box is back', before: null },
+    {
+      action: 'staff.mails.resend',
+      reason: 'the customer called',
+      before: { status: 'bounced', answer: '550 no such user' },
+    },
+  ]);
+});
+
+test('finance puts an organization on a plan, support only reads it', async () => {
+  const set = `mutation($input: SetOrgPlanInput!) { setOrgPlan(input: $input) { __typename
+    ... on SetOrgPlanPayload { plan { plan { id } freeUntil nextChargeMicro } } ... on UserError { code path } } }`;
+  const input = { orgId: b.org.slug, planId: 'TEAM', applies: 'NOW', freeMonths: 1, reason: 'a pilot' };
+  const denied = await world.ask(staff, support, set, { input });
+  expect(denied.data.setOrgPlan).toMatchObject({ code: 'permission_denied' });
+  const wordless = await world.ask(staff, finance, set, { input: { ...input, reason: '' } });
+  expect(wordless.data.setOrgPlan).toMatchObject({ code: 'invalid_request', path: ['input', 'reason'] });
+  const done = await world.ask(staff, finance, set, { input });
+  expect(done.data.setOrgPlan).toMatchObject({ plan: { plan: { id: 'TEAM' }, nextChargeMicro: '0' } });
+  const read = await world.ask(
+    staff,
+    support,
+    `{ staffOrg(id: "${b.org.slug}") { plan { plan { id } freeUntil } } }`,
+  );
+  expect(read.data.staffOrg.plan).toEqual({
+    plan: { id: 'TEAM' },
+    freeUntil: done.data.setOrgPlan.plan.freeUntil,
+  });
+});

@@ -1,6 +1,6 @@
 // Organizations on plans, over the world of credits, and what tests ask of them.
-import { changeTerms, type PlanId } from '@svc/core/orgs/index.ts';
-import { advancePeriod, type OrgPlanView, openPeriod } from '@svc/core/plans/index.ts';
+import type { PlanId } from '@svc/core/orgs/index.ts';
+import { advancePeriod, type OrgPlanView, openPeriod, putOnPlan } from '@svc/core/plans/index.ts';
 import type { Static } from 'typebox';
 import { clockAt, startWorld } from '../credits/world.ts';
 import type { Tenant } from '../registry/harness.ts';
@@ -47,9 +47,15 @@ export async function startPlanWorld() {
     const tenant = await harness.makeTenant(slug);
     await harness.makePerson(tenant, 'owner');
     clockAt('2026-01-10T00:00:00Z');
-    await changeTerms(context, tenant.org.id, { plan_id });
+    await putOnPlan(context, tenant.org.id, {
+      plan_id,
+      applies: 'now',
+      free_months: 0,
+      reason: 'by agreement',
+    });
     if (micro > 0) await world.paid(tenant, micro);
-    await world.rows(`delete from outbox where org_id = $1`, [tenant.org.id]);
+    await world.rows('delete from outbox where org_id = $1', [tenant.org.id]);
+    await world.rows('delete from mail where org_id = $1', [tenant.org.id]);
     return tenant;
   }
 

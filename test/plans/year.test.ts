@@ -8,7 +8,7 @@ import { openEgress } from '@svc/core/egress/index.ts';
 import { machineMs, nowMs, readConfig, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { openMailTransport } from '@svc/core/mail/index.ts';
 import { startJobs } from '@svc/core/operations/index.ts';
-import { changeTerms } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { expect, test } from 'vitest';
 import { startWorld } from '../credits/world.ts';
@@ -75,7 +75,12 @@ test('thirteen months of a plan pass in under a minute, with all that happens in
   clockTo(Date.parse('2026-11-21T10:00:00Z'));
   const tenant = await harness.makeTenant('yearly');
   const { org, key } = tenant;
-  await changeTerms(harness.context, org.id, { plan_id: 'payg' });
+  await putOnPlan(harness.context, org.id, {
+    plan_id: 'payg',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   await world.paid(tenant, 1_000_000_000);
   const budget = { daily_micro: 40_000_000 };
   const patched = await harness.call('PATCH', `/v1/keys/${tenant.key_id}`, { key, body: { budget } });

@@ -13,6 +13,7 @@ import {
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
@@ -152,7 +153,13 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   },
   'dispute.opened': () => dispute('under_review'),
   'dispute.closed': () => dispute('won'),
-  'plan.changed': () => changeTerms(harness.context, org.id, { plan_id: 'scale' }),
+  'plan.changed': () =>
+    putOnPlan(harness.context, org.id, {
+      plan_id: 'scale',
+      applies: 'now',
+      free_months: 0,
+      reason: 'by agreement',
+    }),
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
 };
 
@@ -178,7 +185,13 @@ test('what changes nothing is no event', async () => {
   const before = receiver.received.length;
   await send('DELETE', `/v1/keys/${id}`);
   await send('POST', '/v1/policies/steady/activate', { version: 1 });
-  await changeTerms(harness.context, org.id, { plan_id: 'enterprise', status: 'active' });
+  await changeTerms(harness.context, org.id, { status: 'active' });
+  await putOnPlan(harness.context, org.id, {
+    plan_id: 'enterprise',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   await world.drain();
   expect(receiver.received.slice(before)).toEqual([]);
 });

@@ -11,8 +11,8 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { credit, readEntries } from '@svc/core/ledger/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
-import { changeTerms, monthOf, type Org } from '@svc/core/orgs/index.ts';
-import { openPeriod, refOf } from '@svc/core/plans/index.ts';
+import { monthOf, type Org } from '@svc/core/orgs/index.ts';
+import { openPeriod, putOnPlan, refOf } from '@svc/core/plans/index.ts';
 import { bundleWorkflows } from '@svc/workflows/bundle.ts';
 import { type Kind, kindOf, startOptions } from '@svc/workflows/kinds.ts';
 import { type PeriodArgs, planPeriodActivities } from '@svc/workflows/plan-period/activities.ts';
@@ -83,7 +83,12 @@ async function give({ live_book_id: book_id }: Org, micro: number): Promise<void
 async function begin(micro: number): Promise<{ org: Org; run: Run }> {
   await takeClock();
   const org = await world.org(`planned-${++serial}`);
-  await changeTerms(world.context, org.id, { plan_id: 'team' });
+  await putOnPlan(world.context, org.id, {
+    plan_id: 'team',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   if (micro > 0) await give(org, micro);
   const { ends_at } = monthOf(world.context.now());
   await environment.sleep(ends_at.getTime() - world.context.now().getTime() + 1_000);
@@ -140,7 +145,12 @@ test('after three days without credit the plan is payg, and nothing was taken', 
 test('a plan that is changed in the days of grace ends the workflow at its next look', async () => {
   const { org, run } = await begin(0);
   await environment.sleep(HOUR / 2);
-  await changeTerms(world.context, org.id, { plan_id: 'enterprise' });
+  await putOnPlan(world.context, org.id, {
+    plan_id: 'enterprise',
+    applies: 'now',
+    free_months: 0,
+    reason: 'by agreement',
+  });
   expect(await endOf(run, HOUR, 'given-up')).toMatchObject({ status: 'lapsed', looks: 2 });
   expect(await planOf(org)).toBe('enterprise');
 });

@@ -1,19 +1,18 @@
 // Find: one field for the id, the slug or a part of the name of an organization.
 import { useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import { FindDocument, type FoundOrgFragment } from '../../api/gen/staff/graphql.ts';
-import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { To, useGo } from '../go.tsx';
+import { To } from '../go.tsx';
 import { readFindSearch } from '../search.ts';
 import { OrgStatus } from '../words.tsx';
+import { FindForm } from './find-form.tsx';
 
 /** As many as the operation answers with. */
 const MOST = 20;
@@ -92,39 +91,13 @@ function Found({ q }: { q: string }) {
 
 export function FindPage() {
   const { q } = readFindSearch(useSearch({ strict: false }));
-  const go = useGo();
-  const [wrong, setWrong] = useState(false);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('q') ?? '').trim();
-    setWrong(text === '');
-    if (text !== '') go(`/?q=${encodeURIComponent(text)}`);
-  };
   return (
     <>
       <PageHead title="Find">
         <p>An organization by its id, its slug, or a part of its name.</p>
       </PageHead>
       <div className="stack">
-        <form className="staff-find" onSubmit={submit}>
-          <input
-            key={q ?? ''}
-            name="q"
-            className="input"
-            aria-label="What to find"
-            aria-invalid={wrong || undefined}
-            placeholder="acme"
-            defaultValue={q ?? ''}
-            // biome-ignore lint/a11y/noAutofocus: the page is this field
-            autoFocus
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={254}
-          />
-          <Button type="submit" kind="primary" icon="search">
-            Find
-          </Button>
-        </form>
+        <FindForm path="/" label="What to find" placeholder="acme" q={q} focused />
         {q !== undefined && <Found q={q} />}
       </div>
     </>

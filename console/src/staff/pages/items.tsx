@@ -1,7 +1,6 @@
 // Staff items: what a person must look at, why, since when, and the act that ends it.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import type { Fault } from '../../api/errors.ts';
 import { ResolveStaffItemDocument, type StaffItemRowFragment } from '../../api/gen/staff/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { IdText } from '../../ui/copy.tsx';
@@ -12,11 +11,12 @@ import { Status } from '../../ui/status.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
 import { To } from '../go.tsx';
 import { useMay } from '../realm.ts';
+import { useAct } from './act.ts';
 import { ageOf, wordsOf } from './item-words.ts';
 
 function ResolveDialog(props: { item: StaffItemRowFragment; onClose: () => void; onDone: () => void }) {
   const { item, onClose, onDone } = props;
-  const client = useClient();
+  const act = useAct();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   const { title, why } = wordsOf(item.kind);
@@ -27,11 +27,10 @@ function ResolveDialog(props: { item: StaffItemRowFragment; onClose: () => void;
     setBusy(true);
     setFault(null);
     const input = { id: item.id, note };
-    const { data, error } = await client.mutation(ResolveStaffItemDocument, { input }).toPromise();
+    const refused = await act(ResolveStaffItemDocument, input);
     setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.resolveStaffItem.__typename === 'ResolveStaffItemPayload') return onDone();
-    if (data) setFault(faultOfUserError(data.resolveStaffItem));
+    if (refused === null) onDone();
+    else setFault(refused);
   };
   const at_note = fault?.field?.endsWith('note') ? 'Say in one line what was found and done.' : null;
   return (

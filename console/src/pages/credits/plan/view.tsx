@@ -26,6 +26,11 @@ function Grace({ grace }: { grace: NonNullable<PlanFactsFragment['grace']> }) {
   );
 }
 
+function NextFee({ plan }: { plan: PlanFactsFragment }) {
+  if (plan.freeUntil && !plan.nextPlanId) return <>no fee until {dayOf(plan.freeUntil)}</>;
+  return BigInt(plan.nextChargeMicro) === 0n ? 'no fee' : <Money micro={plan.nextChargeMicro} as="balance" />;
+}
+
 /** What happens when the month ends. */
 function Then({ plan }: { plan: PlanFactsFragment }) {
   const next = plan.changes.find((change) => change.plan.id === plan.nextPlanId)?.plan;
@@ -40,7 +45,7 @@ function Then({ plan }: { plan: PlanFactsFragment }) {
           ,{' '}
         </>
       )}
-      {BigInt(plan.nextChargeMicro) === 0n ? 'no fee' : <Money micro={plan.nextChargeMicro} as="balance" />}
+      <NextFee plan={plan} />
     </>
   );
 }

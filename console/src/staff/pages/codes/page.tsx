@@ -1,7 +1,7 @@
 // Batches of codes: made, watched and ended here.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import { type Fault, faultOfQuery } from '../../../api/errors.ts';
 import {
   type BatchFragment,
   CloseRedeemBatchDocument,
@@ -19,6 +19,7 @@ import { Status } from '../../../ui/status.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
+import { useAct } from '../act.ts';
 import { CreateBatchDialog } from './create-dialog.tsx';
 
 const PAGE = 50;
@@ -73,18 +74,17 @@ function Line({ row, onStop }: { row: BatchFragment; onStop: (() => void) | null
 
 function StopDialog(props: { row: BatchFragment; onClose: () => void; onDone: () => void }) {
   const { row, onClose, onDone } = props;
-  const client = useClient();
+  const act = useAct();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   const stop = async () => {
     setBusy(true);
     setFault(null);
     const input = { name: row.name };
-    const { data, error } = await client.mutation(CloseRedeemBatchDocument, { input }).toPromise();
+    const refused = await act(CloseRedeemBatchDocument, input);
     setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.closeRedeemBatch.__typename === 'CloseRedeemBatchPayload') return onDone();
-    if (data) setFault(faultOfUserError(data.closeRedeemBatch));
+    if (refused === null) onDone();
+    else setFault(refused);
   };
   return (
     <Dialog

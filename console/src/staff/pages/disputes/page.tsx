@@ -1,7 +1,7 @@
 // Disputes that are open, losses that nobody has paid, and refunds that have not gone back.
 import { useState } from 'react';
-import { type Client, useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import { useClient, useQuery } from 'urql';
+import { faultOfQuery } from '../../../api/errors.ts';
 import {
   type DisputeRowFragment,
   LiftDisputeDocument,
@@ -17,30 +17,12 @@ import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
+import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 import { RefundsCard } from './refunds-card.tsx';
 
 type Verdict = 'lift' | 'paid';
-
-async function decide(
-  client: Client,
-  verdict: Verdict,
-  input: { id: string; reason: string },
-): Promise<Fault | null> {
-  if (verdict === 'lift') {
-    const { data, error } = await client.mutation(LiftDisputeDocument, { input }).toPromise();
-    if (error) return faultOfQuery(error);
-    const answer = data?.liftDispute;
-    return answer === undefined || answer.__typename === 'LiftDisputePayload'
-      ? null
-      : faultOfUserError(answer);
-  }
-  const { data, error } = await client.mutation(PayDisputeDocument, { input }).toPromise();
-  if (error) return faultOfQuery(error);
-  const answer = data?.payDispute;
-  return answer === undefined || answer.__typename === 'PayDisputePayload' ? null : faultOfUserError(answer);
-}
 
 function Facts({ row }: { row: DisputeRowFragment }) {
   return (
@@ -122,7 +104,7 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const client = useClient();
+  const act = useAct();
   const { row, verdict } = doing;
   const paid = verdict === 'paid';
   return (
@@ -135,7 +117,10 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       }
       words={{ label: 'Reason', hint: 'Stands in the audit log of the organization.', needed: true }}
       verb={paid ? 'It was paid' : 'Allow calls'}
-      send={(_, reason) => decide(client, verdict, { id: row.id, reason })}
+      send={(_, reason) => {
+        const input = { id: row.id, reason };
+        return paid ? act(PayDisputeDocument, input) : act(LiftDisputeDocument, input);
+      }}
       onClose={onClose}
       onDone={onDone}
     />

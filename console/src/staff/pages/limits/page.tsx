@@ -1,7 +1,7 @@
 // Requests for higher limits that wait for a person, oldest first.
 import { useState } from 'react';
-import { type Client, useClient, useQuery } from 'urql';
-import { type Fault, faultOfForm, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfForm, faultOfQuery } from '../../../api/errors.ts';
 import {
   ApproveLimitsDocument,
   type LimitRequestRowFragment,
@@ -19,12 +19,12 @@ import { Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
+import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
+import { limitLabels as labels, type LimitName as Name, limitNames as names } from '../limit-names.ts';
 
 const PAGE = 20;
-const names = ['rpm', 'tpm', 'concurrency'] as const;
-const labels = { rpm: 'Calls a minute', tpm: 'Tokens a minute', concurrency: 'At once' } as const;
 type Row = LimitRequestRowFragment;
 type Verdict = 'approve' | 'refuse';
 
@@ -33,7 +33,7 @@ function limitText(limit: number | null | undefined): string {
 }
 
 /** The limits that a request names. */
-function askedOf({ ticket }: Row): (typeof names)[number][] {
+function askedOf({ ticket }: Row): Name[] {
   return names.filter((name) => typeof ticket.body.requested[name] === 'number');
 }
 
@@ -108,29 +108,12 @@ function Request({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => 
   );
 }
 
-async function approve(client: Client, row: Row, form: FormData, answer: string): Promise<Fault | null> {
+/** The limits as they are typed, or what is wrong with them. */
+function typedOf(row: Row, form: FormData): { fault: Fault } | { limits: Partial<Record<Name, number>> } {
   const wanted = askedOf(row).map((name) => [name, limitOf(String(form.get(name) ?? ''))] as const);
   const wrong = wanted.find(([, value]) => typeof value !== 'number');
-  if (wrong !== undefined) {
-    return faultOfForm(`${labels[wrong[0]]}: a whole number from 1 on.`);
-  }
-  const input = { id: row.ticket.id, answer, ...Object.fromEntries(wanted) };
-  const { data, error } = await client.mutation(ApproveLimitsDocument, { input }).toPromise();
-  if (error) return faultOfQuery(error);
-  const result = data?.approveLimits;
-  return result === undefined || result.__typename === 'ApproveLimitsPayload'
-    ? null
-    : faultOfUserError(result);
-}
-
-async function refuse(client: Client, row: Row, answer: string): Promise<Fault | null> {
-  const input = { id: row.ticket.id, answer };
-  const { data, error } = await client.mutation(RefuseLimitsDocument, { input }).toPromise();
-  if (error) return faultOfQuery(error);
-  const result = data?.refuseLimits;
-  return result === undefined || result.__typename === 'RefuseLimitsPayload'
-    ? null
-    : faultOfUserError(result);
+  if (wrong !== undefined) return { fault: faultOfForm(`${labels[wrong[0]]}: a whole number from 1 on.`) };
+  return { limits: Object.fromEntries(wanted) };
 }
 
 interface Doing {
@@ -139,9 +122,14 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const client = useClient();
+  const act = useAct();
   const { row, verdict } = doing;
   const grants = verdict === 'approve';
+  const { id } = row.ticket;
+  const grant = async (form: FormData, answer: string) => {
+    const typed = typedOf(row, form);
+    return 'fault' in typed ? typed.fault : act(ApproveLimitsDocument, { id, answer, ...typed.limits });
+  };
   return (
     <DecideDialog
       title={grants ? `Grant limits to ${row.keyName}` : `Refuse ${row.keyName}`}
@@ -157,7 +145,7 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       }}
       verb={grants ? 'Grant these limits' : 'Refuse the request'}
       danger={!grants}
-      send={(form, answer) => (grants ? approve(client, row, form, answer) : refuse(client, row, answer))}
+      send={(form, answer) => (grants ? grant(form, answer) : act(RefuseLimitsDocument, { id, answer }))}
       onClose={onClose}
       onDone={onDone}
     >

@@ -1,9 +1,14 @@
 // Mails: whether one has gone, to whom and about what.
 import { useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../../api/errors.ts';
-import { type MailRowFragment, StaffMailsDocument } from '../../../api/gen/staff/graphql.ts';
+import {
+  type MailRowFragment,
+  ReleaseMailAddressDocument,
+  ResendMailDocument,
+  StaffMailsDocument,
+} from '../../../api/gen/staff/graphql.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
@@ -12,8 +17,12 @@ import { BoneRows, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Status, type Tone } from '../../../ui/status.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { To, useGo } from '../../go.tsx';
+import { To } from '../../go.tsx';
+import { useMay } from '../../realm.ts';
 import { readFindSearch } from '../../search.ts';
+import { useAct } from '../act.ts';
+import { DecideDialog } from '../decide-dialog.tsx';
+import { FindForm } from '../find-form.tsx';
 
 const PAGE = 50;
 
@@ -26,7 +35,57 @@ const tones: Readonly<Record<string, Tone>> = {
   dropped: 'mute',
 };
 
-function Line({ row }: { row: MailRowFragment }) {
+type Act = 'resend' | 'release';
+
+interface Doing {
+  readonly row: MailRowFragment;
+  readonly act: Act;
+}
+
+/** What can be done about a mail that did not arrive. */
+function MailActs({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => void }) {
+  if (row.refused) {
+    return (
+      <Button onClick={() => onAct({ row, act: 'release' })} aria-label={`Lift the address of ${row.id}`}>
+        Lift address…
+      </Button>
+    );
+  }
+  if (!['bounced', 'failed', 'dropped'].includes(row.status)) return null;
+  return (
+    <Button onClick={() => onAct({ row, act: 'resend' })} aria-label={`Send ${row.id} again`}>
+      Send again…
+    </Button>
+  );
+}
+
+function ActDialog({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
+  const act = useAct();
+  const { id, recipient, template } = doing.row;
+  const lifts = doing.act === 'release';
+  return (
+    <DecideDialog
+      title={lifts ? `Lift ${recipient}` : `Send ${template.replaceAll('_', ' ')} again`}
+      note={
+        lifts
+          ? 'Mail goes to this address again. What was dropped meanwhile is not sent by itself.'
+          : `The same mail goes to ${recipient} once more.`
+      }
+      words={{ label: 'Reason', hint: 'Stands in the audit log.', needed: true }}
+      verb={lifts ? 'Lift the address' : 'Send it again'}
+      send={(_, reason) =>
+        lifts
+          ? act(ReleaseMailAddressDocument, { address: recipient, reason })
+          : act(ResendMailDocument, { id, reason })
+      }
+      onClose={onClose}
+      onDone={onDone}
+    />
+  );
+}
+
+function Line({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => void }) {
+  const may = useMay('support', 'finance');
   return (
     <tr>
       <td className="soft">
@@ -56,12 +115,14 @@ function Line({ row }: { row: MailRowFragment }) {
       <td>
         <IdText id={row.id} short />
       </td>
+      <td>{may && <MailActs row={row} onAct={onAct} />}</td>
     </tr>
   );
 }
 
 function Found({ q }: { q: string }) {
   const client = useClient();
+  const [doing, setDoing] = useState<Doing | null>(null);
   const [{ data, error }, again] = useQuery({ query: StaffMailsDocument, variables: { q, first: PAGE } });
   const { rows, ...older } = useOlder(data?.mails, async (after) => {
     const { data: page, error } = await client
@@ -91,18 +152,31 @@ function Found({ q }: { q: string }) {
                 <th scope="col">About</th>
                 <th scope="col">Organization</th>
                 <th scope="col">Id</th>
+                <th scope="col">
+                  <span className="visually-hidden">Acts</span>
+                </th>
               </tr>
             </thead>
             <tbody>
               {rows === undefined ? (
-                <BoneRows rows={3} columns={9} />
+                <BoneRows rows={3} columns={10} />
               ) : (
-                rows.map((row) => <Line key={row.id} row={row} />)
+                rows.map((row) => <Line key={row.id} row={row} onAct={setDoing} />)
               )}
             </tbody>
           </Table>
           <OlderFoot shown={rows?.length ?? 0} what="mails" {...older} />
         </>
+      )}
+      {doing && (
+        <ActDialog
+          doing={doing}
+          onClose={() => setDoing(null)}
+          onDone={() => {
+            setDoing(null);
+            again({ requestPolicy: 'network-only' });
+          }}
+        />
       )}
     </Card>
   );
@@ -110,37 +184,13 @@ function Found({ q }: { q: string }) {
 
 export function MailsPage() {
   const { q } = readFindSearch(useSearch({ strict: false }));
-  const go = useGo();
-  const [wrong, setWrong] = useState(false);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('q') ?? '').trim();
-    setWrong(text === '');
-    if (text !== '') go(`/mails?q=${encodeURIComponent(text)}`);
-  };
   return (
     <>
       <PageHead title="Mails">
         <p>By address, by organization, by what a mail is about, or by its id.</p>
       </PageHead>
       <div className="stack">
-        <form className="staff-find" onSubmit={submit}>
-          <input
-            key={q ?? ''}
-            name="q"
-            className="input"
-            aria-label="Whose mails"
-            aria-invalid={wrong || undefined}
-            placeholder="asha@acme.example"
-            defaultValue={q ?? ''}
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={254}
-          />
-          <Button type="submit" kind="primary" icon="search">
-            Find
-          </Button>
-        </form>
+        <FindForm path="/mails" label="Whose mails" placeholder="asha@acme.example" q={q} />
         {q !== undefined && <Found q={q} />}
       </div>
     </>

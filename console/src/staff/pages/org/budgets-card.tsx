@@ -1,5 +1,7 @@
 // What an organization may call and spend: limits with what was granted, and budgets of projects and keys.
+import { useState } from 'react';
 import type { StaffOrgMoneyQuery } from '../../../api/gen/staff/graphql.ts';
+import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { countText } from '../../../ui/format/numbers.ts';
 import { Money } from '../../../ui/money.tsx';
@@ -7,6 +9,8 @@ import { Empty } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { useMay } from '../../realm.ts';
+import { LimitsDialog } from './limits-dialog.tsx';
 import { NotYours } from './not-yours.tsx';
 
 type Budgets = NonNullable<NonNullable<StaffOrgMoneyQuery['staffOrg']>['budgets']>;
@@ -45,11 +49,47 @@ function Line({ row }: { row: Budgets['lines'][number] }) {
   );
 }
 
-export function BudgetsCard({ org }: { org: StaffOrgMoneyQuery['staffOrg'] | undefined }) {
+function Lines({ lines }: { lines: Budgets['lines'] }) {
+  return (
+    <Table name="Budgets of the organization">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Of</th>
+          <th scope="col" className="n">
+            Budget
+          </th>
+          <th scope="col" className="n">
+            Spent
+          </th>
+          <th scope="col">Calls</th>
+          <th scope="col">Own limits</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((row) => (
+          <Line key={row.id} row={row} />
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+export function BudgetsCard(props: {
+  org: StaffOrgMoneyQuery['staffOrg'] | undefined;
+  onChanged: () => void;
+}) {
+  const { org, onChanged } = props;
+  const may = useMay('support', 'finance');
+  const [open, setOpen] = useState(false);
   const budgets = org?.budgets;
   const granted = budgets ? limitsText(budgets.overrides) : '';
   return (
-    <Card title="Limits and budgets" flush>
+    <Card
+      title="Limits and budgets"
+      more={may && budgets ? <Button onClick={() => setOpen(true)}>Change limits…</Button> : undefined}
+      flush
+    >
       {org && !budgets && <NotYours what="Budgets" />}
       {budgets && (
         <p className="org-limits">
@@ -60,28 +100,16 @@ export function BudgetsCard({ org }: { org: StaffOrgMoneyQuery['staffOrg'] | und
       {budgets?.lines.length === 0 && (
         <Empty title="No project yet">Budgets belong to projects and keys.</Empty>
       )}
-      {budgets && budgets.lines.length > 0 && (
-        <Table name="Budgets of the organization">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Of</th>
-              <th scope="col" className="n">
-                Budget
-              </th>
-              <th scope="col" className="n">
-                Spent
-              </th>
-              <th scope="col">Calls</th>
-              <th scope="col">Own limits</th>
-            </tr>
-          </thead>
-          <tbody>
-            {budgets.lines.map((row) => (
-              <Line key={row.id} row={row} />
-            ))}
-          </tbody>
-        </Table>
+      {budgets && budgets.lines.length > 0 && <Lines lines={budgets.lines} />}
+      {open && org && (
+        <LimitsDialog
+          org={org}
+          onClose={() => setOpen(false)}
+          onDone={() => {
+            setOpen(false);
+            onChanged();
+          }}
+        />
       )}
     </Card>
   );

@@ -28,6 +28,7 @@ import { DocumentsCard } from './documents-card.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { ActsCard, LotsCard, MovementsCard } from './ledger-cards.tsx';
 import { NotYours } from './not-yours.tsx';
+import { PlanCard } from './plan-card.tsx';
 import { TopupsCard } from './topups-card.tsx';
 
 type Org = NonNullable<StaffOrgMoneyQuery['staffOrg']>;
@@ -118,13 +119,15 @@ function Cards(props: {
   environment: Environment;
   org: Org | undefined;
   ledger: StaffOrgLedgerQuery['staffOrg'] | undefined;
+  onChanged: () => void;
 }) {
-  const { id, environment, org, ledger } = props;
+  const { id, environment, org, ledger, onChanged } = props;
   return (
     <>
+      <PlanCard org={org} onChanged={onChanged} />
       <TopupsCard id={id} org={org} />
       <DocumentsCard id={id} org={org} />
-      <BudgetsCard org={org} />
+      <BudgetsCard org={org} onChanged={onChanged} />
       <LotsCard id={id} environment={environment} org={ledger} />
       <MovementsCard id={id} environment={environment} org={ledger} />
       <ActsCard id={id} org={ledger} />
@@ -189,7 +192,13 @@ export function StaffOrgPage() {
             <Items items={items} linked={false} onChanged={reread} />
           </Card>
         )}
-        <Cards id={id} environment={environment} org={org} ledger={ledger.data?.staffOrg} />
+        <Cards
+          id={id}
+          environment={environment}
+          org={org}
+          ledger={ledger.data?.staffOrg}
+          onChanged={reread}
+        />
       </div>
       {granting && org && (
         <GrantDialog

@@ -1,7 +1,7 @@
 // Payments that differ from what was asked: each is booked for what it is, or goes back.
 import { useState } from 'react';
-import { type Client, useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../../api/errors.ts';
 import {
   AcceptTopupDocument,
   RefuseTopupDocument,
@@ -16,29 +16,11 @@ import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
+import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 
 type Verdict = 'accept' | 'refuse';
-
-async function decide(
-  client: Client,
-  verdict: Verdict,
-  input: { id: string; reason: string },
-): Promise<Fault | null> {
-  if (verdict === 'accept') {
-    const { data, error } = await client.mutation(AcceptTopupDocument, { input }).toPromise();
-    if (error) return faultOfQuery(error);
-    const answer = data?.acceptTopup;
-    return answer === undefined || answer.__typename === 'AcceptTopupPayload'
-      ? null
-      : faultOfUserError(answer);
-  }
-  const { data, error } = await client.mutation(RefuseTopupDocument, { input }).toPromise();
-  if (error) return faultOfQuery(error);
-  const answer = data?.refuseTopup;
-  return answer === undefined || answer.__typename === 'RefuseTopupPayload' ? null : faultOfUserError(answer);
-}
 
 function paidText({ paidMinor, paidCurrency }: ReviewFragment): string {
   return currencyText(paidMinor, paidCurrency);
@@ -127,7 +109,7 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const client = useClient();
+  const act = useAct();
   const { row, verdict } = doing;
   const accept = verdict === 'accept';
   return (
@@ -137,7 +119,10 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       words={{ label: 'Reason', hint: 'Stands in the audit log of the organization.', needed: true }}
       verb={accept ? 'Book it' : 'Give it back'}
       danger={!accept}
-      send={(_, reason) => decide(client, verdict, { id: row.id, reason })}
+      send={(_, reason) => {
+        const input = { id: row.id, reason };
+        return accept ? act(AcceptTopupDocument, input) : act(RefuseTopupDocument, input);
+      }}
       onClose={onClose}
       onDone={onDone}
     />
