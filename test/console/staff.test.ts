@@ -328,11 +328,8 @@ test('a request for higher limits is granted with other values, and stands with 
   await page.goto(at('orgs/meridian'));
   await page.getByText('of which granted beyond the plan: 800 calls a minute, 60 at once').waitFor();
   await page.getByRole('button', { name: 'Change limits…' }).click();
-  await dialog.getByLabel('Calls a minute').fill('-1');
-  await dialog.getByLabel('Reason').fill('the sale is over');
-  await dialog.getByRole('button', { name: 'Set the limits' }).click();
-  await dialog.getByText('Calls a minute: a whole number from 1 on, or nothing.').waitFor();
   await dialog.getByLabel('Calls a minute').fill('');
+  await dialog.getByLabel('Reason').fill('the sale is over');
   await dialog.getByLabel('At once').fill('70');
   await dialog.getByRole('button', { name: 'Set the limits' }).click();
   await page.getByText('of which granted beyond the plan: 70 at once').waitFor();

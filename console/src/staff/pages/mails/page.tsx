@@ -120,6 +120,27 @@ function Line({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => v
   );
 }
 
+function Heads() {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Asked for</th>
+        <th scope="col">To</th>
+        <th scope="col">Mail</th>
+        <th scope="col">State</th>
+        <th scope="col">Sent</th>
+        <th scope="col">Answer</th>
+        <th scope="col">About</th>
+        <th scope="col">Organization</th>
+        <th scope="col">Id</th>
+        <th scope="col">
+          <span className="visually-hidden">Acts</span>
+        </th>
+      </tr>
+    </thead>
+  );
+}
+
 function Found({ q }: { q: string }) {
   const client = useClient();
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -141,22 +162,7 @@ function Found({ q }: { q: string }) {
       {!error && (rows === undefined || rows.length > 0) && (
         <>
           <Table name="Mails found" busy={rows === undefined}>
-            <thead>
-              <tr>
-                <th scope="col">Asked for</th>
-                <th scope="col">To</th>
-                <th scope="col">Mail</th>
-                <th scope="col">State</th>
-                <th scope="col">Sent</th>
-                <th scope="col">Answer</th>
-                <th scope="col">About</th>
-                <th scope="col">Organization</th>
-                <th scope="col">Id</th>
-                <th scope="col">
-                  <span className="visually-hidden">Acts</span>
-                </th>
-              </tr>
-            </thead>
+            <Heads />
             <tbody>
               {rows === undefined ? (
                 <BoneRows rows={3} columns={10} />
