@@ -43,6 +43,7 @@ export {
   duplicateRefused,
   isObject,
   type JsonObject,
+  membersInSteps,
   membersOf,
   parseJson,
   refuseDuplicates,
@@ -124,4 +125,5 @@ export {
   timeInMs,
 } from './schema/schema.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
+export { atOnce, eachInSteps, mapInSteps, readingBy, type Steps } from './steps.ts';
 export { within } from './within.ts';

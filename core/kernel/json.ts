@@ -1,6 +1,8 @@
 // Canonical JSON text, for fingerprints and content hashes: members sorted by code unit, no white space. And JSON
 // parsing that reports where the first fault is, and refuses members that occur twice.
+
 import { ServiceError } from './errors.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -114,9 +116,13 @@ function membersIn(text: string): number {
   return members;
 }
 
+/** Values between two steps of counting. */
+const COUNTED = 20_000;
+
 /** How many members the objects in a parsed `value` have. */
-export function membersOf(value: unknown): number {
+export function* membersInSteps(value: unknown): Steps<number> {
   let members = 0;
+  let looked = 0;
   // Not by recursion: a body may nest deeper than the stack.
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -124,9 +130,17 @@ export function membersOf(value: unknown): number {
     if (next === null || typeof next !== 'object') continue;
     const values: unknown[] = Array.isArray(next) ? next : Object.values(next);
     if (!Array.isArray(next)) members += values.length;
-    for (const inside of values) if (inside !== null && typeof inside === 'object') open.push(inside);
+    for (const inside of values) {
+      if (inside !== null && typeof inside === 'object') open.push(inside);
+      if (++looked % COUNTED === 0) yield;
+    }
   }
   return members;
+}
+
+/** The same at once. */
+export function membersOf(value: unknown): number {
+  return atOnce(membersInSteps(value));
 }
 
 interface Level {

@@ -1,7 +1,8 @@
 // The contracts of a dialect, a provider adapter and a relay. A call uses nothing else of a format: a new provider
 // format is a folder that exports an Adapter, a new caller format one that exports a Dialect.
+
 import type { TargetCapabilities, WireFacts } from '../../catalog/index.ts';
-import type { JsonObject, ServiceError } from '../../kernel/index.ts';
+import type { JsonObject, ServiceError, Steps } from '../../kernel/index.ts';
 import type { Gauges } from '../../limits/index.ts';
 import { ProtocolFault } from '../wire/fault.ts';
 
@@ -175,6 +176,10 @@ export interface Dialect {
    * @throws ServiceError invalid_request / unsupported_parameter with `param`.
    */
   read(body: unknown, headers: Readonly<Record<string, string | undefined>>): CanonicalRequest;
+  /** The same in steps; null: bodies of the dialect have no long lists that are checked item by item. */
+  readonly readInSteps:
+    | ((body: unknown, headers: Readonly<Record<string, string | undefined>>) => Steps<CanonicalRequest>)
+    | null;
   /** The whole answer as JSON text. */
   write(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string;
   writer(meta: ReplyMeta): StreamWriter;

@@ -2,7 +2,7 @@
 // kind that a stand-in of the sandbox does not know.
 import { chatTarget } from '@svc/test/grammar/chat-fixtures.ts';
 import { describe, expect, test } from 'vitest';
-import { readMessagesRequest } from './anthropic-messages/caller/read.ts';
+import { messagesDialect } from './anthropic-messages/caller/index.ts';
 import { chat } from './openai-chat/caller/index.ts';
 import { responses } from './openai-responses/caller/index.ts';
 import { sandboxAdapter } from './sandbox/upstream/adapter.ts';
@@ -18,7 +18,7 @@ const read = {
       {},
     ),
   messages: (part: object) =>
-    readMessagesRequest({ model: 'a/b', max_tokens: 9, messages: [user(part)] }, {}),
+    messagesDialect.read({ model: 'a/b', max_tokens: 9, messages: [user(part)] }, {}),
 };
 
 describe.each<[keyof typeof read, string, (data: string) => object]>([

@@ -4,18 +4,16 @@
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel, namedModel } from '../../../catalog/index.ts';
-import { compact, hmacSha256, ServiceError } from '../../../kernel/index.ts';
+import { atOnce, compact, hmacSha256, ServiceError, type Steps } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
 import type { CanonicalRequest, Generation } from '../../canonical/types.ts';
-import { mayLoseDigits } from '../../wire/exact.ts';
 import { throttleMs } from '../attempt/failover.ts';
 import { type Lane, prepare, rawLaneOf } from '../attempt/lane.ts';
 import { lossesOf, lostOn } from '../attempt/losses.ts';
 import { wantedMedia } from '../attempt/media.ts';
 import type { Planned } from '../attempt/terms.ts';
-import { readAgain } from '../reading.ts';
 import { viewerOf } from '../record.ts';
 import { keepsAnswer } from '../settle/content.ts';
 import { type Idempotency, idempotencyOf } from '../settle/idempotency.ts';
@@ -26,7 +24,7 @@ import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts
 import { capsOf, type HoldInput } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
-import { inTurn, type Read, readAtOnce, readInSlices } from './read.ts';
+import { exactRequest, inTurn, type Read, readAtOnce, readInSteps } from './read.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
 /** Default time limit to the first event (docs/routing.md#limits-of-an-attempt). */
@@ -77,34 +75,20 @@ export function draftCall(
   record: CallRecord,
   scope: Scope,
 ): Draft | Promise<Draft> {
-  if (incoming.in_slices) return draftInSlices(deps, incoming, record, scope);
-  return drafted(
-    deps,
-    incoming,
-    record,
-    decide(deps, incoming, record, { scope, read: readAtOnce(incoming) }),
-  );
+  function* drafting(): Steps<Draft> {
+    const decision = yield* decide(deps, incoming, record, scope);
+    yield;
+    return yield* drafted(deps, incoming, record, decision);
+  }
+  return incoming.in_slices ? inTurn(incoming, drafting()) : atOnce(drafting());
 }
 
-async function draftInSlices(
-  deps: CallDeps,
-  incoming: Incoming,
-  record: CallRecord,
-  scope: Scope,
-): Promise<Draft> {
-  return inTurn(incoming, async (turn) => {
-    const decision = decide(deps, incoming, record, { scope, read: await readInSlices(incoming, turn) });
-    await turn.rest(true);
-    return drafted(deps, incoming, record, decision);
-  });
-}
-
-function drafted(deps: CallDeps, incoming: Incoming, record: CallRecord, decision: Decision): Draft {
-  const { draft, request, endpoints, text } = decision;
+function* drafted(deps: CallDeps, incoming: Incoming, record: CallRecord, decision: Decision): Steps<Draft> {
+  const { draft, read, endpoints } = decision;
   const { route } = draft;
   if (route instanceof ServiceError) return { ...draft, first: null };
-  const facts = { draft, plan: route.plan, request, endpoints, record, text };
-  return { ...draft, first: firstAttempt(deps, incoming, facts) };
+  const facts = { draft, plan: route.plan, read, endpoints, record };
+  return { ...draft, first: yield* firstAttempt(deps, incoming, facts) };
 }
 
 /** A draft without its prepared attempt, and what is needed to prepare it. */
@@ -112,8 +96,7 @@ export interface Decision {
   readonly draft: Omit<Draft, 'first'>;
   readonly request: CanonicalRequest;
   readonly endpoints: readonly Endpoint[];
-  /** The decoded body. */
-  readonly text: string;
+  readonly read: Read;
 }
 
 /**
@@ -127,20 +110,19 @@ export function decideCall(
   record: CallRecord,
   scope: Scope,
 ): Decision | Promise<Decision> {
-  if (!incoming.in_slices) return decide(deps, incoming, record, { scope, read: readAtOnce(incoming) });
-  return inTurn(incoming, async (turn) =>
-    decide(deps, incoming, record, { scope, read: await readInSlices(incoming, turn) }),
-  );
+  const deciding = decide(deps, incoming, record, scope);
+  return incoming.in_slices ? inTurn(incoming, deciding) : atOnce(deciding);
 }
 
-function decide(
+function* decide(
   deps: CallDeps,
   incoming: Incoming,
   record: CallRecord,
-  { scope: { policies, keys }, read }: { scope: Scope; read: Read },
-): Decision {
+  { policies, keys }: Scope,
+): Steps<Decision> {
   const { dialect } = incoming;
-  const { text, body, request: asked } = read;
+  const read = incoming.in_slices ? yield* readInSteps(incoming) : readAtOnce(incoming);
+  const { body, request: asked } = read;
   const catalog = deps.catalog();
   const request = underItsId(catalog, asked, incoming.grant.environment);
   const account = accountOf(dialect, request);
@@ -149,12 +131,14 @@ function decide(
   refuseUnreadable(request, incoming.grant.data_policy.redact !== null);
   const idempotency = idempotencyOf(incoming, body);
   describe(record, request, incoming);
+  yield;
   const size = promptSize(request, incoming.body);
   const bound = inputTokensBound(size);
   const features = {
     ...featuresOf(request, bound),
     ...knownLength(size),
   };
+  yield;
   record.has_images = features.images;
   record.has_schema = features.json_schema;
   const hints = () => hasCacheHints(request);
@@ -185,13 +169,13 @@ function decide(
   };
   if (route instanceof ServiceError) {
     const draft = { ...facts, hold_input: holdInputOf(deps, incoming, request, [], bound) };
-    return { draft, request: asked, endpoints: [], text };
+    return { draft, request: asked, endpoints: [], read };
   }
   record.warnings.push(...request.warnings, ...route.warnings);
   const endpoints = route.plan.map((item) => item.endpoint);
   const own = holdInputOf(deps, incoming, request, endpoints, bound);
   const draft = { ...facts, hold_input: max_tokens === null ? own : { ...own, max_tokens } };
-  return { draft, request: asked, endpoints, text };
+  return { draft, request: asked, endpoints, read };
 }
 
 /** `request` with the catalog's ids of its models, by which policies, rows and the route know them. */
@@ -225,20 +209,19 @@ function knownLength(size: PromptSize): Pick<RouteFeatures, 'longest_input_token
   return { longest_input_tokens: inputTokensBound({ ...size, pdf_pages: 0, audio_seconds: 0 }) };
 }
 
-function firstAttempt(
+function* firstAttempt(
   deps: CallDeps,
   incoming: Incoming,
   facts: {
     draft: Omit<Draft, 'first'>;
     plan: RoutePlan['plan'];
-    request: CanonicalRequest;
+    read: Read;
     endpoints: readonly Endpoint[];
     record: CallRecord;
-    /** The decoded body. */
-    text: string;
   },
-): Draft['first'] {
-  const { draft, plan, request, endpoints, record, text } = facts;
+): Steps<Draft['first']> {
+  const { draft, plan, endpoints, record } = facts;
+  const { request, text } = facts.read;
   const { shard, book_id } = incoming.grant.subject;
   const available = deps.ledgers.at(shard).availableHint(book_id);
   if (available === null && !draft.cap_given) return null;
@@ -252,7 +235,8 @@ function firstAttempt(
   if (wantedMedia(request, deps.adapters.get(planned.endpoint.family), null).length > 0) return null;
   // The raw lane sends the caller's bytes. The canonical lane writes numbers anew and must not lose their digits.
   const raw = rawLaneOf(deps, incoming, request, planned.endpoint) !== null;
-  const exact = raw || !mayLoseDigits(text) ? request : readAgain(incoming);
+  const exact = raw ? request : yield* exactRequest(incoming, facts.read);
+  yield;
   const { idempotency, prompt_bytes } = draft;
   const keep = keepsAnswer(incoming, record, idempotency);
   const lost = lostOn(
@@ -261,7 +245,7 @@ function firstAttempt(
     planned.endpoint,
     plan.find(({ endpoint }) => endpoint === planned.endpoint)?.losses,
   );
-  const parts = { planned, attempt: 1, keep, prompt_bytes, text, lost };
+  const parts = { planned, attempt: 1, keep, prompt_bytes, ...(text === undefined ? {} : { text }), lost };
   return { planned, lane: prepare(deps, incoming, exact, parts) };
 }
 

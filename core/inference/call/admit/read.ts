@@ -1,9 +1,12 @@
 // The body of a call becomes a request: at once, or in the slices of a turn that large bodies wait for.
+import type { Steps } from '../../../kernel/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
+import { mayLoseDigits } from '../../wire/exact.ts';
+import { readAgain } from '../reading.ts';
 import type { Incoming } from '../types.ts';
 import { parseText } from './parse.ts';
-import { parseInSlices } from './sliced-json.ts';
-import { type Turn, Turns } from './turns.ts';
+import { parseExactInSteps, parseInSteps } from './sliced-json.ts';
+import { inSlices, type Turn, Turns } from './turns.ts';
 
 /** The large bodies of this process. */
 const turns = new Turns();
@@ -13,11 +16,11 @@ export function largeBodyTurn(org_id: string): Promise<Turn> {
   return turns.take(org_id);
 }
 
-/** Runs `work` when it is the caller's turn. */
-export async function inTurn<T>({ grant }: Incoming, work: (turn: Turn) => Promise<T>): Promise<T> {
+/** The result of `steps`, which are done when it is the caller's turn. */
+export async function inTurn<T>({ grant }: Incoming, steps: Steps<T>): Promise<T> {
   const turn = await largeBodyTurn(grant.org_id);
   try {
-    return await work(turn);
+    return await inSlices(steps, turn);
   } finally {
     turn.end();
   }
@@ -25,26 +28,52 @@ export async function inTurn<T>({ grant }: Incoming, work: (turn: Turn) => Promi
 
 /** A body as it was read. */
 export interface Read {
-  /** The decoded body. */
-  readonly text: string;
+  /** The decoded body; undefined for one that was read in slices, which is never one text. */
+  readonly text?: string;
   readonly body: unknown;
   readonly request: CanonicalRequest;
 }
 
 /** The whole body in one go. @throws ServiceError what reading refuses. */
-export function readAtOnce({ body: bytes, members, dialect, headers }: Incoming): Read {
+export function readAtOnce(incoming: Incoming): Read {
+  const { body: bytes, members, dialect, headers } = incoming;
   const text = bytes.toString('utf8');
   const body = parseText(text, members);
-  return { text, body, request: dialect.read(body, headers) };
+  const request = dialect.read(body, headers);
+  return { text, body, request };
 }
 
-/** The body in slices of `turn`; the reader itself takes one. @throws ServiceError what reading refuses. */
-export async function readInSlices({ body: bytes, dialect, headers }: Incoming, turn: Turn): Promise<Read> {
-  const body = await parseInSlices(bytes, turn);
-  await turn.rest(true);
-  const request = dialect.read(body, headers);
-  await turn.rest(true);
-  const text = bytes.toString('utf8');
-  await turn.rest(true);
-  return { text, body, request };
+/** The body in steps. @throws ServiceError what reading refuses. */
+export function* readInSteps(incoming: Incoming): Steps<Read> {
+  const { body: bytes } = incoming;
+  const body = yield* parseInSteps(bytes);
+  const request = yield* requestOf(incoming, body);
+  yield;
+  return { body, request };
+}
+
+/** The request of `read` with all digits of its numbers, for a lane that writes them anew. */
+export function* exactRequest(incoming: Incoming, { text, request }: Read): Steps<CanonicalRequest> {
+  if (text !== undefined) return mayLoseDigits(text) ? readAgain(incoming) : request;
+  if (!(yield* mayLoseDigitsIn(incoming.body))) return request;
+  return yield* requestOf(incoming, yield* parseExactInSteps(incoming.body));
+}
+
+function* requestOf({ dialect, headers }: Incoming, body: unknown): Steps<CanonicalRequest> {
+  return dialect.readInSteps === null
+    ? dialect.read(body, headers)
+    : yield* dialect.readInSteps(body, headers);
+}
+
+/** Bytes that are looked at in one step. */
+const LOOK_BYTES = 262_144;
+/** Whatever may lose digits is recognized within so many bytes: one of two neighbours has it whole. */
+const OVERLAP_BYTES = 32;
+
+function* mayLoseDigitsIn(bytes: Buffer): Steps<boolean> {
+  for (let at = 0; at < bytes.length; at += LOOK_BYTES) {
+    if (mayLoseDigits(bytes.toString('latin1', at, at + LOOK_BYTES + OVERLAP_BYTES))) return true;
+    yield;
+  }
+  return false;
 }

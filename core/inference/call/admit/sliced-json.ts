@@ -4,13 +4,14 @@
 import {
   duplicateRefused,
   type JsonObject,
-  membersOf,
+  membersInSteps,
   parseJson,
   ServiceError,
+  type Steps,
   secureBytes,
 } from '../../../kernel/index.ts';
+import { parseExact } from '../../wire/exact.ts';
 import { stringEnd } from '../../wire/scan.ts';
-import type { Turn } from './turns.ts';
 
 /** A piece is cut at the first comma behind so many bytes, or so many commas and brackets. */
 const PIECE_BYTES = 65_536;
@@ -61,7 +62,7 @@ function hang(into: Container, from: Container, continues: boolean): void {
 
 class SlicedJson {
   readonly #body: Buffer;
-  readonly #turn: Turn;
+  readonly #parse: (text: string) => unknown;
   #open: Frame[] = [];
   /** Frames that were open where the piece begins. */
   #begun: Frame[] = [];
@@ -70,12 +71,12 @@ class SlicedJson {
   #characters = 0;
   #root: unknown;
 
-  constructor(body: Buffer, turn: Turn) {
+  constructor(body: Buffer, parse: (text: string) => unknown) {
     this.#body = body;
-    this.#turn = turn;
+    this.#parse = parse;
   }
 
-  async read(): Promise<unknown> {
+  *read(): Steps<{ value: unknown; members: number }> {
     const body = this.#body;
     let tokens = 0;
     let members = 0;
@@ -83,9 +84,9 @@ class SlicedJson {
     while (at < body.length) {
       const c = body[at] as number;
       if (c === QUOTE) {
-        const end = await this.#stringEnd(at + 1);
+        const end = yield* this.#stringEnd(at + 1);
         if (end - at > LONG_STRING && this.#open.length > 0) {
-          await this.#longString(at, end);
+          yield* this.#longString(at, end);
           at = this.#from;
           tokens = 0;
           continue;
@@ -95,23 +96,22 @@ class SlicedJson {
       } else if (c === COMMA) {
         tokens++;
         if ((at - this.#from >= PIECE_BYTES || tokens >= PIECE_TOKENS) && this.#isCut(at)) {
-          await this.#cut(at, at + 1);
+          yield* this.#cut(at, at + 1);
           tokens = 0;
         }
       } else if (c === COLON) members++;
       else if (this.#bracket(c)) tokens++;
       at++;
     }
-    await this.#turn.rest();
+    yield;
     // Nothing is put behind the last piece: what is still open there is the fault of the text.
     this.#piece(body.length, '');
-    await this.#turn.rest();
-    if (members !== membersOf(this.#root)) throw duplicateRefused(null);
-    return this.#root;
+    yield;
+    return { value: this.#root, members };
   }
 
   /** Index of the quote that closes the string whose content begins at `from`. @throws ServiceError where none does. */
-  async #stringEnd(from: number): Promise<number> {
+  *#stringEnd(from: number): Steps<number> {
     const body = this.#body;
     for (let at = from; at < body.length; ) {
       const to = Math.min(body.length, at + LONG_STRING);
@@ -121,7 +121,7 @@ class SlicedJson {
       let run = to;
       while (run > at && body[run - 1] === BACKSLASH) run--;
       at = (to - run) % 2 === 1 && to < body.length ? to - 1 : to;
-      await this.#turn.rest();
+      yield;
     }
     const { length } = body.toString('utf8', this.#from);
     const opened = this.#characters + body.toString('utf8', this.#from, from - 1).length;
@@ -173,12 +173,12 @@ class SlicedJson {
   }
 
   /** Reads the piece up to `to`; the next begins at `next`. */
-  async #cut(to: number, next: number): Promise<void> {
+  *#cut(to: number, next: number): Steps<void> {
     this.#piece(to, this.#closing());
     this.#characters += next - to;
     this.#from = next;
     this.#begun = [...this.#open];
-    await this.#turn.rest();
+    yield;
   }
 
   #closing(): string {
@@ -198,7 +198,7 @@ class SlicedJson {
   #value(text: string, behind: string): unknown {
     const before = this.#before();
     try {
-      return parseJson(before + text + behind);
+      return this.#parse(before + text + behind);
     } catch (error) {
       const found = error instanceof ServiceError ? error.details['offset'] : undefined;
       if (typeof found !== 'number') throw error;
@@ -242,14 +242,14 @@ class SlicedJson {
   }
 
   /** The string from quote to quote, which is too long for one piece. */
-  async #longString(from: number, end: number): Promise<void> {
+  *#longString(from: number, end: number): Steps<void> {
     const behind = this.#skipSpace(end + 1);
     if (this.#body[behind] === COLON) throw nameTooLong();
     // An empty string stands for it, so that the piece has its faults and nothing else.
     this.#piece(from, `""${this.#closing()}`);
     const frame = this.#open.at(-1) as Frame;
     this.#characters++;
-    const text = await this.#decoded(from + 1, end);
+    const text = yield* this.#decoded(from + 1, end);
     if (Array.isArray(frame.value)) frame.value[frame.value.length - 1] = text;
     else setMember(frame.value as JsonObject, this.#nameOf(frame), text);
     this.#characters++;
@@ -270,10 +270,10 @@ class SlicedJson {
   }
 
   /** The content of a string, decoded by parts that end between characters and escapes. */
-  async #decoded(from: number, end: number): Promise<string> {
+  *#decoded(from: number, end: number): Steps<string> {
     let text = '';
     for (let at = from; at < end; ) {
-      await this.#turn.rest();
+      yield;
       const to = this.#partEnd(at, end);
       const part = this.#body.toString('utf8', at, to);
       try {
@@ -325,14 +325,21 @@ function nameTooLong(): ServiceError {
 }
 
 /**
- * The JSON value of `body`, read while `turn` lets it.
+ * The JSON value of `body`, in steps.
  * @throws ServiceError invalid_json as `parseJson`; invalid_request for a list or a string; request_too_large for a name
  *   that is as long as a text.
  */
-export async function parseInSlices(body: Buffer, turn: Turn): Promise<unknown> {
+export function* parseInSteps(body: Buffer): Steps<unknown> {
   let at = 0;
   while (isSpace(body[at])) at++;
   if (body[at] === 91 || body[at] === QUOTE)
     throw new ServiceError('invalid_request', 'The body must be a JSON object.');
-  return new SlicedJson(body, turn).read();
+  const { value, members } = yield* new SlicedJson(body, parseJson).read();
+  if (members !== (yield* membersInSteps(value))) throw duplicateRefused(null);
+  return value;
+}
+
+/** The value of `body`, which was read before, with all digits of its numbers. */
+export function* parseExactInSteps(body: Buffer): Steps<unknown> {
+  return (yield* new SlicedJson(body, parseExact).read()).value;
 }

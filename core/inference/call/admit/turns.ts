@@ -1,5 +1,6 @@
 // Whose large body is read now. One at a time, organizations taking turns, and between its slices the process belongs to
 // everybody else: a caller of large bodies delays its own organization.
+import type { Steps } from '../../../kernel/index.ts';
 
 /** A slice may run so long; what cannot be divided may take longer. */
 const SLICE_MS = 4;
@@ -8,10 +9,20 @@ const REST = 2;
 
 /** The time of one body's reading. */
 export interface Turn {
-  /** Waits if the slice has had its time; `now`: in any case. */
-  rest(now?: boolean): Promise<void> | undefined;
+  /** Waits if the slice has had its time. */
+  rest(): Promise<void> | undefined;
   /** Lets the next body in. */
   end(): void;
+}
+
+/** The result of `steps`, with a rest wherever the turn's slice is over. */
+export async function inSlices<T>(steps: Steps<T>, turn: Turn): Promise<T> {
+  let next = steps.next();
+  while (next.done !== true) {
+    await turn.rest();
+    next = steps.next();
+  }
+  return next.value;
 }
 
 class Reading implements Turn {
@@ -23,9 +34,9 @@ class Reading implements Turn {
     this.#end = end;
   }
 
-  rest(now = false): Promise<void> | undefined {
+  rest(): Promise<void> | undefined {
     const took = performance.now() - this.#since;
-    return !now && took < SLICE_MS ? undefined : this.#pause(took);
+    return took < SLICE_MS ? undefined : this.#pause(took);
   }
 
   end(): void {

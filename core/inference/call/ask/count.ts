@@ -111,7 +111,7 @@ async function countHere(
 async function askProvider(
   deps: CallDeps,
   incoming: Incoming,
-  { request, endpoints, text }: Decision,
+  { request, endpoints, read: { text } }: Decision,
 ): Promise<PromptCount | null> {
   const [endpoint] = endpoints;
   if (endpoint === undefined) return null;
@@ -124,10 +124,15 @@ async function askProvider(
   const raw = rawLaneOf(deps, incoming, request, endpoint);
   const { sent } = edited(
     request,
-    Buffer.byteLength(text),
+    incoming.body.length,
     raw === null ? { adapter, target: targetOf(endpoint) } : null,
   );
-  const whole = messageFor(deps, incoming, sent, { planned, raw, stream: false, text });
+  const whole = messageFor(deps, incoming, sent, {
+    planned,
+    raw,
+    stream: false,
+    ...(text === undefined ? {} : { text }),
+  });
   const message = adapter.counting.request(whole, targetOf(endpoint));
   const body = await exchange(deps, { endpoint, credential, message });
   return body === null ? null : readCount(adapter.counting, body);

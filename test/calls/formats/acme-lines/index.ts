@@ -34,6 +34,7 @@ const acme: Dialect = {
   ...openaiAnswers,
   name: DIALECT,
   coverage: null,
+  readInSteps: null,
   read(value, headers): CanonicalRequest {
     const { body, ...start } = readStart(value, headers);
     const lines = optionalStrings(body['lines'], 'lines') ?? [];

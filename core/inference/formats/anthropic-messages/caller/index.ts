@@ -1,8 +1,10 @@
 // The dialect of `POST /v1/messages`.
 
-import { isObject } from '../../../../kernel/index.ts';
+import { isObject, readingBy, type Steps } from '../../../../kernel/index.ts';
 import { STEERING } from '../../../caller/openai.ts';
+import type { Headers } from '../../../caller/svc.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import type { CanonicalRequest } from '../../../canonical/types.ts';
 import { COVERAGE } from './coverage.ts';
 import { messagesError, messagesStatus } from './error.ts';
 import { addLimits } from './limits.ts';
@@ -16,7 +18,7 @@ export { messagesRawLane } from '../raw/index.ts';
 export const messagesDialect: Dialect = {
   name: 'messages',
   coverage: COVERAGE,
-  read: readMessagesRequest,
+  ...readingBy(readMessagesRequest),
   write: writeMessage,
   writer: (meta) => new MessagesWriter(meta),
   error: messagesError,
@@ -32,13 +34,15 @@ export const messagesDialect: Dialect = {
   operation: 'chat',
 };
 
+function* readCounted(body: unknown, headers: Headers): Steps<CanonicalRequest> {
+  const given = isObject(body) && body['max_tokens'] === undefined ? { ...body, max_tokens: 0 } : body;
+  const request = yield* readMessagesRequest(given, headers);
+  const { max_tokens: _cap, ...generation } = request.generation;
+  return { ...request, generation, stream: false };
+}
+
 /** Reads the body of `POST /v1/messages/count_tokens`: a message's, which need not have `max_tokens`. */
 export const countedMessages: Dialect = {
   ...messagesDialect,
-  read(body, headers) {
-    const given = isObject(body) && body['max_tokens'] === undefined ? { ...body, max_tokens: 0 } : body;
-    const request = readMessagesRequest(given, headers);
-    const { max_tokens: _cap, ...generation } = request.generation;
-    return { ...request, generation, stream: false };
-  },
+  ...readingBy(readCounted),
 };

@@ -1,6 +1,12 @@
 // Reads `POST /v1/messages` into the canonical form.
 
-import { isObject, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import {
+  eachInSteps,
+  isObject,
+  type JsonObject,
+  ServiceError,
+  type Steps,
+} from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
@@ -66,10 +72,10 @@ interface Placed {
 }
 
 // What the model says after a call belongs to the same turn, which the results end.
-function readTurns(list: readonly unknown[], reading: BlockReading): Placed {
+function* readTurns(list: readonly unknown[], reading: BlockReading): Steps<Placed> {
   const placed: Placed = { messages: [], paths: [] };
   let calling: Message | null = null;
-  list.forEach((item, i) => {
+  yield* eachInSteps(list, (item, i) => {
     const path = `messages[${i}]`;
     for (const message of readMessage(item, path, reading)) {
       const speaks = message.role === 'assistant';
@@ -103,16 +109,18 @@ function linkCalls(messages: readonly Message[], reading: BlockReading): void {
   }
 }
 
-function readMessages(body: JsonObject, reading: BlockReading): Placed {
+function* readMessages(body: JsonObject, reading: BlockReading): Steps<Placed> {
   const list = requireArray(body['messages'], 'messages');
   if (list.length === 0) fail('messages', "'messages' must have at least one message.");
   const system = readSystem(body['system'], reading);
-  const { messages, paths } = readTurns(list, reading);
+  const { messages, paths } = yield* readTurns(list, reading);
   linkCalls(messages, reading);
+  yield;
   const before = system.map(() => 'system');
   // A thread keeps its earlier turns at the provider, so results cannot be matched with their calls here.
   if (present(body['thread'])) return { messages: [...system, ...messages], paths: [...before, ...paths] };
   checkToolResults(list);
+  yield;
   const order: number[] = [];
   const ordered = orderToolResults(messages, (at) => paths[at] as string, order);
   return {
@@ -186,14 +194,14 @@ function readTier(body: JsonObject): { service_tier?: string } {
  * Reads a parsed messages body. @throws ServiceError invalid_request, unsupported_parameter with `param`; for
  * `thread` with the details that clients read.
  */
-export function readMessagesRequest(value: unknown, headers: Headers): CanonicalRequest {
+export function* readMessagesRequest(value: unknown, headers: Headers): Steps<CanonicalRequest> {
   const { body, model, stream, svc, warnings } = readStart(value, headers);
   const reading: BlockReading = { own_key: svc.route.byok === 'only', breakpoints: 0, signatures: new Map() };
   const generation = readParameters(READINGS, body);
   checkAccountState(body, reading);
   const top = readCacheControl(body['cache_control'], 'cache_control', reading);
   const tools = readTools(body, reading);
-  const { messages, paths } = readMessages(body, reading);
+  const { messages, paths } = yield* readMessages(body, reading);
   const config = optionalObject(body['output_config'], 'output_config') ?? {};
   const metadata = optionalObject(body['metadata'], 'metadata');
   const user = optionalString(metadata?.['user_id'], 'metadata.user_id');

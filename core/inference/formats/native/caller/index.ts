@@ -1,7 +1,9 @@
 // The native dialect: the canonical form as a wire format of its own, strict and versioned.
 
+import { readingBy } from '../../../../kernel/index.ts';
 import { chatError } from '../../../caller/error.ts';
 import { openaiAnswers } from '../../../caller/openai.ts';
+import type { Headers } from '../../../caller/svc.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { COVERAGE } from './coverage.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
@@ -18,7 +20,7 @@ export { nativeWarnings };
 export const nativeOf = (wires: Wires): Dialect => ({
   name: 'native',
   coverage: COVERAGE,
-  read: (value, headers) => readNative(value, headers, wires),
+  ...readingBy((value: unknown, headers: Headers) => readNative(value, headers, wires)),
   write: writeNative,
   writer: (meta) => new NativeWriter(meta),
   ...openaiAnswers,

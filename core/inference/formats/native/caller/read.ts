@@ -1,6 +1,6 @@
 // Reads the body of POST /v1/svc/generate and of questions about such a call. Unknown fields are refused by their
 // path.
-import { compact, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import { compact, type JsonObject, mapInSteps, ServiceError, type Steps } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
@@ -62,7 +62,7 @@ export const VERBOSITIES = ['low', 'medium', 'high'] as const;
  * Reads a body. @throws ServiceError invalid_request (also for an unknown field) or unsupported_parameter, with the
  * path in `param`.
  */
-export function readNative(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {
+export function* readNative(value: unknown, headers: Headers, wires: Wires): Steps<CanonicalRequest> {
   const body = requireObject(value, 'body');
   for (const key of Object.keys(body)) {
     if (BODY.has(key)) continue;
@@ -80,7 +80,7 @@ export function readNative(value: unknown, headers: Headers, wires: Wires): Cano
   for (const name of OPTIONS) if (present(body[name])) options[name] = body[name];
   return {
     model: requireString(body['model'], 'model'),
-    messages: readMessages(body['messages'], wires),
+    messages: yield* readMessages(body['messages'], wires),
     ...compact({
       tools: optionalArray(body['tools'], 'tools')?.map((tool, i) => readTool(tool, `tools[${i}]`, wires)),
       tool_choice: readChoice(body['tool_choice']),
@@ -100,10 +100,10 @@ export function readNative(value: unknown, headers: Headers, wires: Wires): Cano
   };
 }
 
-function readMessages(value: unknown, wires: Wires): Message[] {
+function* readMessages(value: unknown, wires: Wires): Steps<Message[]> {
   const list = requireArray(value, 'messages');
   if (list.length === 0) fail('messages', "'messages' must not be empty.");
-  return orderToolResults(list.map((item, i) => readMessage(item, `messages[${i}]`, wires)));
+  return orderToolResults(yield* mapInSteps(list, (item, i) => readMessage(item, `messages[${i}]`, wires)));
 }
 
 function readMessage(value: unknown, param: string, wires: Wires): Message {

@@ -1,5 +1,6 @@
 // The chat completions dialect of OpenAI's clients, and of the many that copied them.
 
+import { readingBy } from '../../../../kernel/index.ts';
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect, RawLane } from '../../../canonical/contract.ts';
 import { rawChatRelay } from '../raw/relay.ts';
@@ -14,7 +15,7 @@ import { ChatWriter } from './writer.ts';
 export const chat: Dialect = {
   name: 'chat',
   coverage: COVERAGE,
-  read: readChat,
+  ...readingBy(readChat),
   write: writeChat,
   writer: (meta) => new ChatWriter(meta),
   ...openaiAnswers,

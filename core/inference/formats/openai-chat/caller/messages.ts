@@ -1,5 +1,5 @@
 // Reads messages of the chat dialect into canonical messages.
-import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { isObject, type JsonObject, mapInSteps, type Steps } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -29,11 +29,11 @@ interface Legacy {
  * The canonical messages of `value`, and whether they used the older function form.
  * @throws ServiceError invalid_request with the path of the faulty field.
  */
-export function readMessages(value: unknown): { messages: Message[]; legacy: boolean } {
+export function* readMessages(value: unknown): Steps<{ messages: Message[]; legacy: boolean }> {
   const list = requireArray(value, 'messages');
   if (list.length === 0) fail('messages', "'messages' must not be empty.");
   const legacy: Legacy = { calls: new Map(), results: new Map(), used: false };
-  const messages = list.map((item, i) => readMessage(item, `messages[${i}]`, legacy));
+  const messages = yield* mapInSteps(list, (item, i) => readMessage(item, `messages[${i}]`, legacy));
   return { messages: orderToolResults(messages), legacy: legacy.used };
 }
 

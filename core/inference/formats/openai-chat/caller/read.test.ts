@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../kernel/index.ts';
 import { wrapState } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { readChat } from './read.ts';
+import { chat } from './index.ts';
 
 const hello = [{ role: 'user', content: 'Hi' }];
 
 function read(body: object, headers: Record<string, string> = {}): CanonicalRequest {
-  return readChat({ model: 'acme/fast-1', messages: hello, ...body }, headers);
+  return chat.read({ model: 'acme/fast-1', messages: hello, ...body }, headers);
 }
 
 function refusal(body: object): [string, string | null] {

@@ -1,6 +1,5 @@
 // Reads the body of POST /v1/chat/completions into the canonical request, every field of it.
-import type { JsonObject } from '../../../../kernel/index.ts';
-import { compact } from '../../../../kernel/index.ts';
+import { compact, type JsonObject, type Steps } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
@@ -61,11 +60,11 @@ export const THINKING = ['enabled', 'disabled', 'adaptive'] as const;
 export const VERBOSITIES = ['low', 'medium', 'high'] as const;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
-export function readChat(value: unknown, headers: Headers): CanonicalRequest {
+export function* readChat(value: unknown, headers: Headers): Steps<CanonicalRequest> {
   const start = readStart(value, headers, metadataOf);
   const { body, model, stream, svc, warnings } = start;
   refuseState(body);
-  const { messages, legacy } = readMessages(body['messages']);
+  const { messages, legacy } = yield* readMessages(body['messages']);
   const legacy_functions = legacy || present(body['functions']) || present(body['function_call']);
   if (excludesReasoning(body)) svc.reasoning = 'exclude';
   const streamOptions = optionalObject(body['stream_options'], 'stream_options');

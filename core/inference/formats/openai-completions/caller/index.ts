@@ -12,6 +12,7 @@ export const completions: Dialect = {
   name: 'completions',
   coverage: COVERAGE,
   read: readCompletions,
+  readInSteps: null,
   write: writeCompletion,
   writer: (meta) => new CompletionsWriter(meta),
   ...openaiAnswers,

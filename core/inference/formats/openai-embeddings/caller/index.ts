@@ -11,6 +11,7 @@ export const embeddings: Dialect = {
   name: 'embeddings',
   coverage: null,
   read: readEmbeddings,
+  readInSteps: null,
   write: writeEmbeddings,
   writer: noStream,
   ...openaiAnswers,

@@ -1,5 +1,6 @@
 // The responses dialect of OpenAI's newer clients and agents.
 
+import { readingBy } from '../../../../kernel/index.ts';
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { COVERAGE } from './coverage.ts';
@@ -11,7 +12,7 @@ import { ResponsesWriter } from './writer.ts';
 export const responses: Dialect = {
   name: 'responses',
   coverage: COVERAGE,
-  read: readResponses,
+  ...readingBy(readResponses),
   write: writeResponse,
   writer: (meta) => new ResponsesWriter(meta),
   ...openaiAnswers,

@@ -1,6 +1,6 @@
 // Reads `input` of a responses request into canonical messages. The items of one turn of the model (reasoning, text,
 // calls) become one assistant message, as in every other format.
-import type { JsonObject } from '../../../../kernel/index.ts';
+import { eachInSteps, type JsonObject, type Steps } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -83,11 +83,11 @@ class Turns {
  * The canonical messages of `input`, behind `before`, with the path of the item that each begins with. @throws ServiceError invalid_request with the path of the faulty
  * item, unsupported_parameter for a reference to what only a stateful service has.
  */
-export function readInput(
+export function* readInput(
   input: unknown,
   before: readonly Message[],
   spaces: Namespaces,
-): { messages: Message[]; paths: string[] } {
+): Steps<{ messages: Message[]; paths: string[] }> {
   const turns = new Turns(spaces);
   for (const message of before) turns.add(message, 'instructions');
   if (typeof input === 'string') {
@@ -97,10 +97,11 @@ export function readInput(
   if (!present(input)) fail('input', "'input' is required.");
   if (!Array.isArray(input)) fail('input', "'input' must be a string or an array of items.");
   if (input.length === 0) fail('input', "'input' must not be empty.");
-  input.forEach((item, i) => {
+  yield* eachInSteps(input, (item, i) => {
     readItem(requireObject(item, `input[${i}]`), `input[${i}]`, turns);
   });
   link(turns);
+  yield;
   const pathOf = (index: number) => turns.paths[index] ?? 'input';
   const order: number[] = [];
   const messages = orderToolResults(turns.messages, pathOf, order);

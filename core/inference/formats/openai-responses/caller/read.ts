@@ -1,7 +1,6 @@
 // Reads the body of POST /v1/responses into the canonical request, every field of it.
 
-import type { JsonObject } from '../../../../kernel/index.ts';
-import { compact } from '../../../../kernel/index.ts';
+import { compact, type JsonObject, type Steps } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
@@ -72,7 +71,7 @@ const FORMAT = new Set(['type', 'name', 'schema', 'strict']);
  * Reads a parsed body of responses, wherever it was sent. @throws ServiceError invalid_request or
  * unsupported_parameter with `param`; `details.reason` is `stateless` for what needs a stored conversation.
  */
-export function readResponses(value: unknown, headers: Headers): CanonicalRequest {
+export function* readResponses(value: unknown, headers: Headers): Steps<CanonicalRequest> {
   const { body, model, stream, svc, warnings } = readStart(value, headers, metadataOf);
   refuseState(body);
   if (optionalBoolean(body['store'], 'store') === true) {
@@ -85,7 +84,7 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
   const options = optionalObject(body['stream_options'], 'stream_options');
   return {
     model,
-    ...readInput(body['input'], readInstructions(body), spaces),
+    ...(yield* readInput(body['input'], readInstructions(body), spaces)),
     ...compact({
       tools,
       tool_choice: readToolChoice(body, spaces),

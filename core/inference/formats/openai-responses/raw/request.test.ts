@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type EncodeOptions, StreamErrorFault } from '../../../canonical/contract.ts';
 import { wrapState } from '../../../canonical/reasoning.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
-import { readResponses } from '../caller/read.ts';
+import { responses } from '../caller/index.ts';
 import { rawResponses } from './index.ts';
 
 const options: EncodeOptions = { stream: true, max_tokens: null, user: null, cache_key: null, extra: {} };
@@ -15,7 +15,7 @@ function send(
   target = responsesTarget(),
   // biome-ignore lint/suspicious/noExplicitAny: wire JSON is read as it comes
 ): { text: string; body: any } {
-  const request = readResponses(JSON.parse(text), {});
+  const request = responses.read(JSON.parse(text), {});
   const { path, body } = rawResponses.request(Buffer.from(text), request, target, { ...options, ...how });
   expect(path).toBe('/responses');
   return { text: body.toString(), body: JSON.parse(body.toString()) };
