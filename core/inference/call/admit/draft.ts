@@ -134,18 +134,14 @@ function* decide(
   yield;
   const size = promptSize(request, incoming.body);
   const bound = inputTokensBound(size);
-  const features = {
-    ...featuresOf(request, bound),
-    ...knownLength(size),
-  };
+  const features = { ...featuresOf(request, bound), ...knownLength(size) };
   yield;
   record.has_images = features.images;
   record.has_schema = features.json_schema;
-  const hints = () => hasCacheHints(request);
   const ruling = rulingOf(policies, incoming, request, {
     now_ms: deps.clock.nowMs(),
     features,
-    hasCacheHints: hints,
+    hasCacheHints: () => hasCacheHints(request),
     hasOwnKey: () => hasOwnKey(keys, findModel(catalog, request.model, incoming.grant.environment)),
   });
   const found = routeOrRefusal(deps, { catalog, incoming, request, features, ruling, keys, account });
