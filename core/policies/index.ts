@@ -10,6 +10,7 @@ export {
   createPolicyVersionOperation,
   deactivatePolicyOperation,
   deletePolicyOperation,
+  getPolicySchemaOperation,
   getPolicyVersionOperation,
   listPoliciesOperation,
   listPolicyVersionsOperation,

@@ -10,11 +10,13 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { activate, deactivate, getPolicy, rollback } from './activate.ts';
+import { policySchema } from './language/json-schema.ts';
 import { validatePolicy } from './language/validate.ts';
 import { ownerAfter, writerOf } from './ownership.ts';
 import {
   NameInPath,
   NewName,
+  PolicySchema,
   PolicySummary,
   PolicyVerdict,
   PolicyVersion,
@@ -171,6 +173,19 @@ export const validatePolicyOperation = operation({
   },
 });
 
+export const getPolicySchemaOperation = operation({
+  name: 'policies.schema',
+  method: 'GET',
+  path: '/v1/policies/schema',
+  summary: 'Read the JSON schema of the policy language, for editors',
+  audience: readers,
+  input: Type.Object({}),
+  output: PolicySchema,
+  errors: [],
+  example: { $id: 'routing-policy.v1', type: 'object', properties: { sort: { type: 'string' } } },
+  run: async () => ({ ...policySchema('json') }),
+});
+
 export const listPolicyVersionsOperation = operation({
   name: 'policies.versions.list',
   method: 'GET',
@@ -304,6 +319,7 @@ export const policyOperations = [
   listPoliciesOperation,
   createPolicyOperation,
   validatePolicyOperation,
+  getPolicySchemaOperation,
   listPolicyVersionsOperation,
   getPolicyVersionOperation,
   createPolicyVersionOperation,

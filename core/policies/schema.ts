@@ -115,6 +115,9 @@ export const PolicyVerdict = named(
   }),
 );
 
+/** The JSON schema of the language, as an answer. */
+export const PolicySchema = named('PolicySchema', Type.Record(Type.String(), Type.Unknown()));
+
 const text = 'version: 1\npolicy: eu-private\ndefaults: {sort: price, require: {zdr: true, regions: [eu]}}\n';
 export const versionExample: PolicyVersion = {
   name: 'eu-private',

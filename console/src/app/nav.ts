@@ -1,7 +1,7 @@
 // The entries of the side navigation: page, shortcut (G, then this key) and group.
 import type { IconName } from '../ui/icons.tsx';
 
-export type NavPage = 'home' | 'requests' | 'keys' | 'credits' | 'invoices' | 'budgets';
+export type NavPage = 'home' | 'requests' | 'keys' | 'policies' | 'credits' | 'invoices' | 'budgets';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -21,7 +21,13 @@ export const nav: readonly NavGroup[] = [
       { page: 'requests', name: 'Requests', icon: 'list-search', key: 'r' },
     ],
   },
-  { name: 'Build', items: [{ page: 'keys', name: 'Keys', icon: 'key', key: 'k' }] },
+  {
+    name: 'Build',
+    items: [
+      { page: 'keys', name: 'Keys', icon: 'key', key: 'k' },
+      { page: 'policies', name: 'Policies', icon: 'route', key: 'p' },
+    ],
+  },
   {
     name: 'Money',
     items: [

@@ -17,6 +17,8 @@ import {
   readCreditsSearch,
   readInvoicesSearch,
   readKeysSearch,
+  readPoliciesSearch,
+  readPolicySearch,
   readRequestsSearch,
   readSignInSearch,
 } from './search.ts';
@@ -69,6 +71,14 @@ const pages = {
     kept(() => import('../pages/invoices/page.tsx')),
     'InvoicesPage',
   ),
+  policies: lazyRouteComponent(
+    kept(() => import('../pages/policies/list-page.tsx')),
+    'PoliciesPage',
+  ),
+  policy: lazyRouteComponent(
+    kept(() => import('../pages/policies/policy-page.tsx')),
+    'PolicyPage',
+  ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
     'ProfilePage',
@@ -78,7 +88,8 @@ const pages = {
 /** Asks for the code of the page at `pathname`, which would otherwise wait for the session. */
 export function preloadPage(pathname: string): void {
   const [, first, , page, id] = pathname.split('/');
-  const name = page === 'requests' && id ? 'request' : (page ?? first ?? '');
+  const single = { requests: 'request', policies: 'policy' }[page ?? ''];
+  const name = single !== undefined && id ? single : (page ?? first ?? '');
   if (Object.hasOwn(pages, name)) void pages[name as keyof typeof pages].preload?.();
 }
 
@@ -116,6 +127,19 @@ const returnRoute = createRoute({
     const place = session === null ? null : startPlace(session);
     if (place !== null)
       throw redirect({ to: '/$org/$env/credits', params: { org: place.org, env: 'live' }, search });
+  },
+  component: Unreachable,
+});
+
+/** The address of a policy that a Kubernetes object shows: it names the policy but not the organisation. */
+const policyLinkRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/policies/$name',
+  beforeLoad: async ({ location, params }) => {
+    const session = await requireSession(location.href);
+    const place = session === null ? null : startPlace(session);
+    if (place !== null)
+      throw redirect({ to: '/$org/$env/policies/$name', params: { ...place, name: params.name } });
   },
   component: Unreachable,
 });
@@ -175,6 +199,20 @@ const invoicesRoute = createRoute({
   component: pages.invoices,
 });
 
+const policiesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/policies',
+  validateSearch: readPoliciesSearch,
+  component: pages.policies,
+});
+
+const policyRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/policies/$name',
+  validateSearch: readPolicySearch,
+  component: pages.policy,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -185,6 +223,7 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   indexRoute,
   returnRoute,
+  policyLinkRoute,
   orgRoute.addChildren([
     homeRoute,
     requestsRoute,
@@ -193,6 +232,8 @@ const routeTree = rootRoute.addChildren([
     creditsRoute,
     budgetsRoute,
     invoicesRoute,
+    policiesRoute,
+    policyRoute,
     profileRoute,
   ]),
 ]);

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readCreditsSearch, readKeysSearch, readRequestsSearch, readSignInSearch } from './search.ts';
+import {
+  readCreditsSearch,
+  readKeysSearch,
+  readPoliciesSearch,
+  readPolicySearch,
+  readRequestsSearch,
+  readSignInSearch,
+} from './search.ts';
 
 test('what is valid stays, what is unknown or wrong is dropped', () => {
   expect(readRequestsSearch({ status: 'error', model: 'openai/gpt', key: 'key_1', moved: 'true' })).toEqual({
@@ -19,6 +26,8 @@ test('what is valid stays, what is unknown or wrong is dropped', () => {
     topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
     add: true,
   });
+  expect(readPolicySearch({ version: '3' })).toEqual({ version: 3 });
+  for (const version of [0, -1, 1.5, 'x', 2 ** 31]) expect(readPolicySearch({ version })).toEqual({});
   expect(readCreditsSearch({ topup: 'javascript:alert(1)' })).toEqual({});
 });
 
@@ -47,7 +56,10 @@ test('signing in leads to a path of this console and nowhere else', () => {
 test('no address breaks a page', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.anything()), (raw) => {
-      for (const read of [readRequestsSearch, readKeysSearch, readCreditsSearch]) {
+      for (const read of [
+        ...[readRequestsSearch, readKeysSearch, readCreditsSearch],
+        ...[readPoliciesSearch, readPolicySearch],
+      ]) {
         expect(Object.values(read(raw)).every((value) => value !== undefined)).toBe(true);
       }
     }),

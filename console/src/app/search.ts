@@ -48,6 +48,15 @@ interface InvoicesSearch {
   readonly kind?: InvoiceKindWord;
 }
 
+interface PoliciesSearch {
+  /** The dialog that makes a policy is open. */
+  readonly create?: true;
+}
+interface PolicySearch {
+  /** The version whose text is shown; absent: the active one, else the newest. */
+  readonly version?: number;
+}
+
 type Raw = Readonly<Record<string, unknown>>;
 
 /** `text` when it is one line of ids or names, at most 120 characters. */
@@ -119,4 +128,13 @@ export function readCreditsSearch(raw: Raw): CreditsSearch {
 
 export function readInvoicesSearch(raw: Raw): InvoicesSearch {
   return chosen<InvoicesSearch>({ kind: invoiceKindWords.find((kind) => kind === raw['kind']) });
+}
+
+export function readPoliciesSearch(raw: Raw): PoliciesSearch {
+  return chosen<PoliciesSearch>({ create: flag(raw['create']) });
+}
+
+export function readPolicySearch(raw: Raw): PolicySearch {
+  const version = Number(raw['version']);
+  return Number.isInteger(version) && version > 0 && version < 2 ** 31 ? { version } : {};
 }

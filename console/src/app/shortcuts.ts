@@ -25,7 +25,8 @@ export function useShortcuts(table: Readonly<Record<string, () => void>>): void 
         event.preventDefault();
         return act();
       }
-      if (isTyping(event.target)) return;
+      // What has the focus inside a shadow root is the first of the path; the target is the root's host.
+      if (isTyping(event.composedPath()[0] ?? null)) return;
       // A space on a focused button presses the button, and is no shortcut then.
       if (event.key === ' ' && (event.target as HTMLElement).closest('button, a, [role=tab]') !== null)
         return;

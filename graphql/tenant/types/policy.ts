@@ -5,6 +5,7 @@ import {
   createPolicyVersionOperation,
   deactivatePolicyOperation,
   deletePolicyOperation,
+  getPolicySchemaOperation,
   getPolicyVersionOperation,
   listPoliciesOperation,
   listPolicyVersionsOperation,
@@ -78,6 +79,13 @@ builder.queryFields((t) => ({
     extensions: { operation: getPolicyVersionOperation.name },
     resolve: (_root, { name, version }, { runner }) =>
       nullWhenMissing(runner.run(getPolicyVersionOperation, { name, version: String(version) })),
+  }),
+  policySchema: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: 'The JSON schema of the policy language, for editors.',
+    extensions: { operation: getPolicySchemaOperation.name },
+    resolve: (_root, _args, { runner }) => runner.run(getPolicySchemaOperation, {}),
   }),
   policyValidation: t.field({
     type: Verdict,

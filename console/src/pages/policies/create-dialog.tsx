@@ -1,0 +1,79 @@
+// Making a policy: its name and what its text begins with. The first version is a draft; nothing is routed by it yet.
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useRef, useState } from 'react';
+import { CreatePolicyDocument } from '../../api/gen/graphql.ts';
+import { useOrg } from '../../app/org.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { useSend } from '../credits/given/send.ts';
+import { faultOfName, starters } from './words.ts';
+
+function Fields({ fault }: { fault: string | null }) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        name="name"
+        hint="Traces and requests show it. It cannot be changed."
+        autoComplete="off"
+        spellCheck={false}
+        fault={fault}
+        data-autofocus
+      />
+      <SelectField label="Begin with" name="starter">
+        {starters.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+    </>
+  );
+}
+
+export function CreatePolicyDialog({ onClose }: { onClose: () => void }) {
+  const { slug, env } = useOrg();
+  const navigate = useNavigate();
+  const key = useRef<string>(crypto.randomUUID());
+  const [name_fault, setNameFault] = useState<string | null>(null);
+  const { busy, fault, send } = useSend();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const name = String(form.get('name') ?? '').trim();
+    const wrong = faultOfName(name);
+    setNameFault(wrong);
+    const starter = starters.find(({ id }) => id === form.get('starter'));
+    if (wrong !== null || starter === undefined) return;
+    const input = { name, yaml: starter.yaml(name), idempotencyKey: key.current };
+    const made = await send(
+      'CreatePolicyPayload',
+      (client) => client.mutation(CreatePolicyDocument, { input }).toPromise(),
+      (data) => data.createPolicy,
+    );
+    // A refusal is kept with its key: another try is another policy.
+    key.current = crypto.randomUUID();
+    if (made !== null) void navigate({ to: '/$org/$env/policies/$name', params: { org: slug, env, name } });
+  };
+  return (
+    <Dialog
+      title="New policy"
+      note="Version 1 is a draft. No call is routed by it until you activate it."
+      onClose={onClose}
+      size={440}
+    >
+      <form className="policy-form" noValidate onSubmit={(event) => void submit(event)}>
+        <Fields fault={name_fault} />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Make the policy
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,165 @@
+// The page of policies and its editor in a real browser.
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { MODEL, type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let stack: Stack;
+let browser: Browser;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+
+const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Text of agents' });
+const versionsOf = (page: Page) => page.getByRole('list', { name: 'Versions' });
+
+/** Describes a call of the model that the stack serves. */
+async function tryModel(page: Page): Promise<void> {
+  await page.getByLabel('Model').fill(MODEL);
+  await page.getByRole('button', { name: 'Try' }).click();
+}
+
+async function seenInBothThemes(path: string, name: string, ready: (page: Page) => Promise<unknown>) {
+  for (const look of [
+    { scheme: 'light', width: 1440 },
+    { scheme: 'dark', width: 360 },
+  ] as const) {
+    const where = `${name}-${look.scheme}-${look.width}`;
+    const { page, context, faults } = await openPage(browser, look, owner);
+    await page.goto(`${stack.console_url}/${path}`);
+    await ready(page);
+    await picture(page, where);
+    await expectNoSidewaysScroll(page, where);
+    await expectAccessible(page, where);
+    expect(faults).toEqual([]);
+    await context.close();
+  }
+}
+
+test('a policy is made by keyboard, completed, corrected, kept, tried and activated', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/home`);
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('p');
+  await page.getByText('No policy yet').waitFor();
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New policy' });
+  await dialog.getByLabel('Name').fill('EU only');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('at most 63 characters', { exact: false }).waitFor();
+  await dialog.getByLabel('Name').fill('agents');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/policies/agents');
+
+  await editorOf(page).click();
+  await page.keyboard.press('Control+End');
+  // Keys of shortcuts are letters of the text here, also in the shadow root that the editor stands in.
+  await page.keyboard.type('  fallb', { delay: 20 });
+  await page.getByRole('option', { name: 'fallbacks' }).click();
+  await page.keyboard.type('g k');
+  const findings = page.getByRole('list', { name: 'Findings' });
+  await findings.getByText('defaults.fallbacks').waitFor();
+  await page.getByText('1 fault. F8 goes to the next.').waitFor();
+  expect(await page.getByRole('button', { name: 'Keep as version 2' }).isDisabled()).toBe(true);
+  await picture(page, 'policy-fault');
+  await expectAccessible(page, 'a text with a fault');
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Backspace');
+  await page.keyboard.type('fal');
+  await page.getByRole('option', { name: 'false' }).click();
+  await page.getByText('The text stands.').waitFor();
+  const tried = page.getByRole('region', { name: 'What would be tried' });
+  await tryModel(page);
+  await tried.getByText('acme').waitFor();
+  await page.getByRole('button', { name: 'Keep as version 2' }).click();
+  await versionsOf(page).getByText('Version 2').waitFor();
+  expect(await editorOf(page).innerText()).toContain('fallbacks: false');
+
+  await page.getByRole('button', { name: 'Activate version 2' }).click();
+  await page
+    .getByText('The next call is routed by version 2 of agents, instead of the built-in one.')
+    .waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
+  await page.getByText('applied on 1 gateway').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a text differs from the active one by its first choice, and a rollback goes to what was active before', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  // The address that a Kubernetes object shows names no organisation.
+  await page.goto(`${stack.console_url}/policies/agents`);
+  await page.waitForURL('**/meridian/live/policies/agents');
+  await editorOf(page).click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('defaults: {providers: {order: [beta');
+  await tryModel(page);
+  await page.getByText('differs from active: beta instead of acme').waitFor();
+  await picture(page, 'policy-differs');
+  await page.getByRole('button', { name: 'Keep as version 3' }).click();
+  await page.getByRole('button', { name: 'Activate version 3' }).click();
+  await page.getByText('instead of version 2 of agents.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
+  const scopes = page.getByRole('region', { name: 'Where it is active' });
+  await scopes.getByText('version 3').waitFor();
+  await scopes.getByRole('button', { name: 'Roll back Organisation' }).click();
+  await scopes.getByText('version 2').waitFor();
+  await page.goto(`${stack.console_url}/meridian/live/policies`);
+  const row = page.getByRole('row', { name: /agents/ });
+  expect(await row.innerText()).toContain('newest is 3');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('the pages are accessible and keep to their width, also where a Kubernetes object manages the policy', async () => {
+  const ready = async (page: Page) => {
+    await editorOf(page).waitFor();
+    await page.getByText('applied on 1 gateway').waitFor();
+    await tryModel(page);
+    await page.getByRole('region', { name: 'What would be tried' }).waitFor();
+  };
+  await seenInBothThemes('meridian/live/policies', 'policies', (page) =>
+    page.getByRole('link', { name: 'agents' }).waitFor(),
+  );
+  await seenInBothThemes('meridian/live/policies/agents', 'policy', ready);
+  await withClient(stack.database_url, (client) =>
+    client.query(`update policy set managed_by = 'k8s/uid/team-a/agents' where name = 'agents'`),
+  );
+  await seenInBothThemes('meridian/live/policies/agents', 'policy-managed', (page) =>
+    page.getByText('kubectl edit routingpolicy agents --namespace team-a').waitFor(),
+  );
+  const { page, context } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/policies/agents`);
+  await editorOf(page).click();
+  await page.keyboard.type('nothing');
+  expect(await editorOf(page).innerText()).not.toContain('nothing');
+  expect(await page.getByRole('button', { name: /Keep|Activate|Roll back|Deactivate|Delete/ }).count()).toBe(
+    0,
+  );
+  await withClient(stack.database_url, (client) => client.query('update policy set managed_by = null'));
+  await context.close();
+});
+
+test('a policy that is active is not deleted; deactivated it is, with all its versions', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/policies/agents`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('It is active. Deactivate it everywhere first.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^Deactivate/ }).click();
+  await page.getByText('Nowhere: no call is routed by it.').waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete the policy' }).click();
+  await page.getByText('No policy yet').waitFor();
+  await page.goto(`${stack.console_url}/meridian/live/policies/agents`);
+  await page.getByText('No policy agents here').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
