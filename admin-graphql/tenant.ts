@@ -10,6 +10,7 @@ import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import {
   bindHealth,
   bindOperations,
+  bindSignOn,
   callerOf,
   createApp,
   type HttpParts,
@@ -38,6 +39,7 @@ function standsAs(seen: Caller, before: SessionCaller): boolean {
 export function createTenantApp(parts: HttpParts, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   bindOperations(app, parts, [...signInOperations, ...fileOperations]);
+  bindSignOn(app, parts);
   bindYoga(app, {
     schema: tenantSchema,
     log: parts.log,

@@ -9,6 +9,8 @@ export { bindHealth, type Check } from './health.ts';
 export { addAnswerHooks } from './hooks.ts';
 export { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
 export type { Metrics } from './metrics.ts';
+export { escaped, frame } from './pages/frame.ts';
+export { bindSignOn } from './pages/sign-on.ts';
 export type { HttpParts, ManagementRate } from './parts.ts';
 export { takeTurn } from './rate.ts';
 export { dropRest } from './rest.ts';

@@ -1486,20 +1486,24 @@ create table public.session (
   last_seen_at timestamp with time zone not null,
   idle_seconds integer not null,
   expires_at timestamp with time zone not null,
+  sso_org_id text,
   constraint session_pkey PRIMARY KEY (id),
   constraint session_hash_once UNIQUE (hash),
   constraint session_hash_check CHECK ((octet_length(hash) = 32)),
   constraint session_id_check CHECK ((id ~ '^ses_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint session_idle_seconds_check CHECK ((idle_seconds > 0)),
   constraint session_method_check CHECK ((method = ANY (ARRAY['password'::text, 'saml'::text, 'oidc'::text]))),
+  constraint session_of_provider CHECK (((method = 'password'::text) = (sso_org_id IS NULL))),
   constraint session_transport_check CHECK ((transport = ANY (ARRAY['cookie'::text, 'bearer'::text]))),
   constraint session_user_agent_check CHECK ((char_length(user_agent) <= 256)),
   constraint session_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint session_sso_org_id_fkey FOREIGN KEY (sso_org_id) REFERENCES org(id),
   constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
 );
 CREATE INDEX session_expiry ON public.session USING btree (expires_at);
 CREATE INDEX session_of_org ON public.session USING btree (org_id, created_at DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX session_of_person ON public.session USING btree (user_id, created_at);
+CREATE INDEX session_of_sso_org ON public.session USING btree (sso_org_id) WHERE (sso_org_id IS NOT NULL);
 grant delete, insert, select, update on public.session to svc_runtime;
 
 create table public.settings (
@@ -1537,6 +1541,39 @@ create table public.sign_in_throttle (
 CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);
 grant delete, insert, select, update on public.sign_in_throttle to svc_runtime;
 
+create table public.sso_alias (
+  org_id text not null,
+  alias text not null,
+  constraint sso_alias_pkey PRIMARY KEY (org_id),
+  constraint sso_alias_alias_key UNIQUE (alias),
+  constraint sso_alias_alias_check CHECK ((alias ~ '^[a-z0-9](?:[a-z0-9-]{0,44}[a-z0-9])?$'::text)),
+  constraint sso_alias_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.sso_alias to svc_runtime;
+
+create table public.sso_connection (
+  org_id text not null,
+  kind text not null,
+  display_name text not null,
+  status text not null,
+  enforce boolean not null,
+  default_role text not null,
+  role_map jsonb not null,
+  config jsonb not null,
+  metadata jsonb not null,
+  client_secret bytea,
+  last_test jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint sso_connection_pkey PRIMARY KEY (org_id),
+  constraint sso_connection_default_role_check CHECK ((default_role = ANY (ARRAY['admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
+  constraint sso_connection_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 120))),
+  constraint sso_connection_kind_check CHECK ((kind = ANY (ARRAY['oidc'::text, 'saml'::text]))),
+  constraint sso_connection_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'disabled'::text]))),
+  constraint sso_connection_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.sso_connection to svc_runtime;
+
 create table public.sso_domain (
   org_id text not null,
   domain text not null,
@@ -1562,6 +1599,20 @@ create table public.sso_domain_proof (
 CREATE INDEX sso_domain_proof_age ON public.sso_domain_proof USING btree (checked_at);
 CREATE INDEX sso_domain_proof_of_org ON public.sso_domain_proof USING btree (org_id);
 grant delete, insert, select, update on public.sso_domain_proof to svc_runtime;
+
+create table public.sso_flow (
+  hash bytea not null,
+  org_id text not null,
+  browser bytea not null,
+  sealed bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint sso_flow_pkey PRIMARY KEY (hash),
+  constraint sso_flow_browser_check CHECK ((octet_length(browser) = 32)),
+  constraint sso_flow_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint sso_flow_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX sso_flow_expiry ON public.sso_flow USING btree (expires_at);
+grant delete, insert, select, update on public.sso_flow to svc_runtime;
 
 create table public.staff (
   id text not null,

@@ -15,7 +15,7 @@ import { writeAudit } from './audit/audit.ts';
 import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
 import { renewSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';
-import { answerWith, anyone, ownPerson } from './sign-in/operations.ts';
+import { answerWith, anyone, ownPerson, refuseSsoSession } from './sign-in/operations.ts';
 import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
 import { invalidTotp, provePassword, takeCode } from './sign-in/sign-in.ts';
 import { endChallenges } from './sign-in/store.ts';
@@ -30,6 +30,7 @@ import {
   sealTotp,
   stepOfCode,
 } from './sign-in/totp.ts';
+import { findEnforced } from './sso/enforce.ts';
 import {
   clearTotp,
   confirmTotp,
@@ -63,6 +64,7 @@ export const changePasswordOperation = operation({
   request: { current_password: 'correct horse battery staple', new_password: 'seven quiet rivers' },
   example: { session: signedInExample },
   async run(context, { current_password, new_password }) {
+    refuseSsoSession(context);
     const person = await ownPerson(context);
     const session = await ownSession(context);
     refuseWeakPassword(new_password, { email: person.email, param: 'new_password' });
@@ -131,6 +133,7 @@ export const enrolTotpOperation = operation({
     otpauth_uri: 'otpauth://totp/LLM%20gateway:asha%40acme.example?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
   },
   async run(context, { code }) {
+    refuseSsoSession(context);
     const { user_id, email } = sessionCaller(context);
     const person = await ownPerson(context);
     if (person.totp_secret !== null) await proveFactor(context, person, code);
@@ -167,6 +170,7 @@ export const confirmTotpOperation = operation({
   request: { code: '492039' },
   example: { session: signedInExample, recovery_codes: codesExample },
   async run(context, { code }) {
+    refuseSsoSession(context);
     const session = await ownSession(context);
     const id = session.user_id;
     const attempt = await beginAttempt(context, 'totp', id);
@@ -204,6 +208,7 @@ export const disableTotpOperation = operation({
   request: { code: '492039' },
   example: { session: signedInExample },
   async run(context, { code }) {
+    refuseSsoSession(context);
     const person = await ownPerson(context);
     const session = await ownSession(context);
     const asking = (await listMemberships(context.db, person.id)).find(
@@ -215,6 +220,11 @@ export const disableTotpOperation = operation({
       });
     }
     if (person.totp_secret === null) throw invalid('code', 'unknown', 'This account has no second factor.');
+    const enforced = await findEnforced(context.db, emailKey(person.email));
+    if (enforced !== null) {
+      const message = 'Your organization asks for single sign-on: the second factor is your way back.';
+      throw new ServiceError('state_conflict', message, { details: { org_id: enforced.org_id } });
+    }
     await proveFactor(context, person, code);
     const made = await context.transaction(async (context) => {
       await lockPerson(context.db, person.id);
@@ -241,6 +251,7 @@ export const recoveryCodesOperation = operation({
   request: { code: '492039' },
   example: { recovery_codes: codesExample },
   async run(context, { code }) {
+    refuseSsoSession(context);
     const { user_id, org_id } = sessionCaller(context);
     const nothing = () =>
       new ServiceError('state_conflict', 'This account has no second factor, so it has no recovery codes.');

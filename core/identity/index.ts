@@ -19,13 +19,15 @@ export {
 } from './sessions/token.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';
 export { totpCode } from './sign-in/totp.ts';
+export { deleteSsoOperation, getSsoOperation, putSsoOperation } from './sso/connections.ts';
 export {
   addDomainOperation,
-  getSsoOperation,
   removeDomainOperation,
   verifyDomainOperation,
 } from './sso/domains.ts';
 export { recheckDomains } from './sso/recheck.ts';
-export { SsoDomainView, SsoView } from './sso/schema.ts';
+export { mappedRoles } from './sso/roles.ts';
+export { connectionStates, SsoConnectionView, SsoDomainView, SsoView } from './sso/schema.ts';
+export { finishSignOn, isAdminOfAlias, startSignOn } from './sso/sign-on.ts';
 export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

@@ -24,11 +24,12 @@ import {
   reauthenticateOperation,
 } from './sign-in/operations.ts';
 import {
-  addDomainOperation,
+  deleteSsoOperation,
+  discoverSsoOperation,
   getSsoOperation,
-  removeDomainOperation,
-  verifyDomainOperation,
-} from './sso/domains.ts';
+  putSsoOperation,
+} from './sso/connections.ts';
+import { addDomainOperation, removeDomainOperation, verifyDomainOperation } from './sso/domains.ts';
 import {
   staffLoginOperation,
   staffLogoutOperation,
@@ -55,7 +56,10 @@ export const identityOperations = [
   listMembersOperation,
   listOrgSessionsOperation,
   endOrgSessionOperation,
+  discoverSsoOperation,
   getSsoOperation,
+  putSsoOperation,
+  deleteSsoOperation,
   addDomainOperation,
   removeDomainOperation,
   verifyDomainOperation,

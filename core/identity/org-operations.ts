@@ -29,7 +29,8 @@ async function openOrgs(context: Context): Promise<OrgView[]> {
   if (caller.kind === 'session') {
     for (const membership of await listMemberships(db, caller.user_id)) {
       // Organizations that the session may not enter are not listed; the answer of a sign-in names them.
-      if (barredBy(caller, membership, client_ip) === undefined)
+      const is_elsewhere = caller.sso_org_id !== undefined && caller.sso_org_id !== membership.org_id;
+      if (!is_elsewhere && barredBy(caller, membership, client_ip) === undefined)
         role_of.set(membership.org_id, membership.role);
     }
   } else role_of.set(orgCaller(context).org_id, null);

@@ -23,6 +23,8 @@ export interface SessionRow {
   readonly user_id: Id<'user'>;
   readonly email: string;
   readonly org_id: Id<'org'> | null;
+  /** The organization whose identity provider made it; null for one by password. It acts there alone. */
+  readonly sso_org_id: Id<'org'> | null;
   readonly method: SignInMethod;
   readonly transport: Transport;
   readonly two_factor: boolean;

@@ -51,6 +51,8 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   if (session === null) throw ended();
   if (org_override !== null && !isId('org', org_override)) throw notFound();
   const org_id = org_override ?? session.org_id;
+  // An identity provider vouches for people in its own organization; in the others they sign in there.
+  if (session.sso_org_id !== null && org_id !== session.sso_org_id) throw notFound();
   const membership = org_id === null ? null : await findMembership(db, { org_id, user_id: session.user_id });
   if (org_override !== null && membership === null) throw notFound();
   if (proof.passive !== true && at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
@@ -66,6 +68,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
     role: membership?.role ?? null,
     environment: proof.environment,
     two_factor: session.two_factor,
+    ...(session.sso_org_id === null ? {} : { sso_org_id: session.sso_org_id }),
     proved_at: session.proved_at,
     ...(barred === undefined ? {} : { barred }),
   };

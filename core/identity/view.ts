@@ -53,7 +53,9 @@ export async function viewSignedIn(
 ): Promise<SignedInView> {
   const person = await findPerson(context.db, session.user_id);
   if (person === null) throw new Error('a session without its person');
-  const memberships = await listMemberships(context.db, session.user_id);
+  const memberships = (await listMemberships(context.db, session.user_id)).filter(
+    (one) => session.sso_org_id === null || one.org_id === session.sso_org_id,
+  );
   const orgs = memberships.map(({ org_id, slug, name, role, org_status }) => ({
     id: org_id,
     slug,

@@ -12,6 +12,8 @@ const LOCAL = /^[^\s@"(),:;<>[\\\]\u0000-\u001f\u007f]{1,64}$/;
 export function emailKey(email: string): string | null {
   const at = email.lastIndexOf('@');
   const local = email.slice(0, at);
+  // The conversion leaves line ends and tabs out, and the address as it was typed would keep them.
+  if (/[\u0000-\u0020\u007f]/.test(email)) return null;
   const domain = domainToASCII(email.slice(at + 1)).toLowerCase();
   if (at < 1 || !LOCAL.test(local) || !/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(domain)) return null;
   const key = `${local.replace(/[A-Z]/g, (letter) => letter.toLowerCase())}@${domain}`;

@@ -66,18 +66,23 @@ function admitSession(audience: Audience, caller: SessionCaller, at: Date): void
       throw denied(`The role ${caller.role} may not do this.`, { role: roles[0] ?? 'none' });
     }
   }
+  if (audience.reauthenticated === true && at.getTime() - caller.proved_at.getTime() > PROOF_MS) {
+    throw new ServiceError('reauthentication_required', 'Prove who you are again, then repeat this.', {
+      details: { methods: proofsOf(caller) },
+    });
+  }
   if (audience.kind === 'key') {
     // What acts in the live book alone must not be asked for while reading the other one.
     if (audience.sandbox === false && caller.environment === 'test') {
       throw new ServiceError('sandbox_key_not_allowed', 'This is not available in the test environment.');
     }
-    return;
   }
-  if (audience.reauthenticated === true && at.getTime() - caller.proved_at.getTime() > PROOF_MS) {
-    throw new ServiceError('reauthentication_required', 'Prove who you are again, then repeat this.', {
-      details: { methods: caller.two_factor ? ['password', 'totp'] : ['password'] },
-    });
-  }
+}
+
+/** How the person of a session can prove who they are. */
+function proofsOf({ sso_org_id, two_factor }: SessionCaller): readonly string[] {
+  if (sso_org_id !== undefined) return ['sso'];
+  return two_factor ? ['password', 'totp'] : ['password'];
 }
 
 function admitStaff(audience: Audience, caller: StaffCaller): void {

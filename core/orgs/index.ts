@@ -8,7 +8,14 @@ export {
 } from './billing-store.ts';
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
 export { limitsOf } from './limits.ts';
-export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
+export {
+  findMember,
+  findMembership,
+  listMembers,
+  listMemberships,
+  putMember,
+  setMemberRole,
+} from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';

@@ -62,3 +62,30 @@ export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> 
   });
   return rows;
 }
+
+/** One member of an organization, suspended or not; null when there is none. */
+export async function findMember(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'> },
+): Promise<Member | null> {
+  const { rows } = await db.query<Member>({
+    name: 'orgs.find_member',
+    text: `
+      select org_id, user_id, role, status, source, joined_at
+        from org_member where org_id = $1 and user_id = $2`,
+    values: [args.org_id, args.user_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Gives a member another role. */
+export async function setMemberRole(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'>; role: Role; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_member_role',
+    text: 'update org_member set role = $3, updated_at = $4 where org_id = $1 and user_id = $2',
+    values: [args.org_id, args.user_id, args.role, args.at],
+  });
+}

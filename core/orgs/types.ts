@@ -33,7 +33,7 @@ export interface Org {
   readonly billing_country: string;
   readonly billing_currency: string;
   readonly data_policy: OrgDataPolicy;
-  readonly settings: { readonly security?: { readonly key_default_expiry_days?: number } };
+  readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
   /** The ledger that its books are in. */
   readonly shard: string;
   readonly live_book_id: number;
@@ -79,6 +79,8 @@ export interface GrantFacts {
 export interface SecuritySettings {
   readonly session_hours?: number;
   readonly require_2fa?: boolean;
+  /** Whether a sign-in at the identity provider counts as a second factor; absent: it does. */
+  readonly sso_counts_as_2fa?: boolean;
   /** Networks that sessions may come from; empty or absent: all. */
   readonly console_ip_allow?: readonly string[];
 }

@@ -1,6 +1,8 @@
 // The page to register a mandate on, as HTML, for a rail whose checkout opens in a page of the merchant's.
+
 import type { RegisterPage } from '@svc/core/mandates/index.ts';
-import { checkoutForm, escaped, frame } from './page.ts';
+import { escaped, frame } from '@svc/http/index.ts';
+import { checkoutForm } from './page.ts';
 
 const METHODS: Readonly<Record<RegisterPage['method'], string>> = {
   card: 'card',

@@ -1,6 +1,7 @@
 // The page behind the link of a notice: it asks before it skips, because mail programs open links by themselves.
+
 import type { SkipPage } from '@svc/core/mandates/index.ts';
-import { escaped, frame } from './page.ts';
+import { escaped, frame } from '@svc/http/index.ts';
 
 const OVER: Readonly<Record<Exclude<SkipPage['state'], 'open'>, readonly [title: string, words: string]>> = {
   skipped: ['This debit is skipped', 'Nothing is debited. Automatic top-up itself stays switched on.'],

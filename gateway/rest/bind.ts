@@ -1,7 +1,7 @@
 // All routes of the gateway except inference and GraphQL: the operations of customers, the callbacks of payment
 // rails, health and documentation.
 import { inferenceRoutes, operations } from '@svc/core/operations/index.ts';
-import { addAnswerHooks, bindHealth, bindOperations, type HttpParts } from '@svc/http/index.ts';
+import { addAnswerHooks, bindHealth, bindOperations, bindSignOn, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
 import { bindPay } from '../pay/routes.ts';
@@ -21,6 +21,7 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   bindCallbacks(app, parts);
   bindPay(app, parts);
   bindSkip(app, parts);
+  bindSignOn(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);

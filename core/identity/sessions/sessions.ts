@@ -2,6 +2,7 @@
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { listMemberships, type Membership } from '../../orgs/index.ts';
 import { storedAgent } from '../audit/audit.ts';
+import { refuseRuled } from '../sso/enforce.ts';
 import { endHeldStaffSession, insertStaffSession } from '../staff-store.ts';
 import type { SessionRow, SignInMethod, Transport } from '../types.ts';
 import { sessionCaller } from '../view.ts';
@@ -63,9 +64,19 @@ async function endReplaced(context: Context, who: 'session' | 'staff'): Promise<
 export async function openSession(
   context: Context,
   person: { id: Id<'user'>; email: string },
-  made: { method: SignInMethod; transport: Transport; two_factor: boolean },
+  made: {
+    readonly method: SignInMethod;
+    readonly transport: Transport;
+    readonly two_factor: boolean;
+    /** The organization whose identity provider vouches for the person; the session acts there alone. */
+    readonly sso_org_id?: Id<'org'>;
+    /** When the person gave the proof, where that was before now. */
+    readonly proved_at?: Date;
+  },
 ): Promise<{ session: SessionRow; token: string }> {
   const at = context.now();
+  const sso_org_id = made.sso_org_id ?? null;
+  if (sso_org_id === null) await refuseRuled(context.db, person);
   const memberships = await listMemberships(context.db, person.id);
   const hours = sessionHours(memberships);
   const token = newToken('session');
@@ -73,11 +84,14 @@ export async function openSession(
     id: context.newId('session'),
     user_id: person.id,
     email: person.email,
-    org_id: firstOrg(memberships, context.client_ip),
-    ...made,
+    org_id: sso_org_id ?? firstOrg(memberships, context.client_ip),
+    sso_org_id,
+    method: made.method,
+    transport: made.transport,
+    two_factor: made.two_factor,
     ip_prefix: addressPrefix(context.client_ip),
     user_agent: storedAgent(context),
-    proved_at: at,
+    proved_at: made.proved_at ?? at,
     created_at: at,
     last_seen_at: at,
     idle_seconds: Math.min(IDLE_HOURS, hours) * HOUR_S,

@@ -27,6 +27,7 @@ test('a request of a session that a password change ends at the same moment brea
   const hour_ms = 3_600_000;
   await insertSession(pool, {
     ...{ id, hash: Buffer.alloc(32, 1), user_id: person.id, org_id: org.id, method: 'password' },
+    sso_org_id: null,
     ...{ transport: 'cookie', two_factor: false, ip_prefix: null, user_agent: null },
     ...{ proved_at: at, created_at: at, idle_seconds: 3_600, expires_at: new Date(at.getTime() + hour_ms) },
   });

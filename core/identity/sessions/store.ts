@@ -3,7 +3,7 @@ import type { Db, Id } from '../../kernel/index.ts';
 import type { SessionRow } from '../types.ts';
 
 const COLUMNS = `
-  session.id, session.user_id, person.email, session.org_id, session.method, session.transport,
+  session.id, session.user_id, person.email, session.org_id, session.sso_org_id, session.method, session.transport,
   session.two_factor, session.ip_prefix, session.user_agent, session.proved_at, session.created_at,
   session.last_seen_at, session.idle_seconds, session.expires_at`;
 const LIVING = `session.expires_at > $2
@@ -36,15 +36,21 @@ export async function findSession(
   return rows[0] ?? null;
 }
 
+/** Whose sessions: all of a person, or those that the identity provider of one organization made. */
+interface SessionsOf {
+  readonly user_id: Id<'user'>;
+  readonly sso_org_id: Id<'org'> | null;
+}
+
 /** The living sessions of a person, newest first. */
-export async function listSessions(db: Db, user_id: Id<'user'>, at: Date): Promise<SessionRow[]> {
+export async function listSessions(db: Db, of: SessionsOf, at: Date): Promise<SessionRow[]> {
   const { rows } = await db.query<SessionRow>({
     name: 'identity.list_sessions',
     text: `
       select ${COLUMNS} from session join person on person.id = session.user_id
-       where session.user_id = $1 and ${LIVING}
+       where session.user_id = $1 and ${LIVING} and ($3::text is null or session.sso_org_id = $3)
        order by session.created_at desc, session.id desc`,
-    values: [user_id, at],
+    values: [of.user_id, at, of.sso_org_id],
   });
   return rows;
 }
@@ -73,8 +79,8 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
     name: 'identity.insert_session',
     text: `
       insert into session (id, hash, user_id, org_id, method, transport, two_factor, ip_prefix, user_agent,
-                           proved_at, created_at, last_seen_at, idle_seconds, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)`,
+                           proved_at, created_at, last_seen_at, idle_seconds, expires_at, sso_org_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)`,
     values: [
       session.id,
       session.hash,
@@ -89,6 +95,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
       session.created_at,
       session.idle_seconds,
       session.expires_at,
+      session.sso_org_id,
     ],
   });
 }
@@ -157,12 +164,12 @@ export async function endHeldSession(db: Db, hash: Buffer): Promise<void> {
   });
 }
 
-/** Ends one session of a person; false when it is not there. */
-export async function endSession(db: Db, args: { user_id: Id<'user'>; id: string }): Promise<boolean> {
+/** Ends one session of `of`; false when it is not there. */
+export async function endSession(db: Db, of: SessionsOf & { readonly id: string }): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'identity.end_session',
-    text: 'delete from session where id = $1 and user_id = $2',
-    values: [args.id, args.user_id],
+    text: 'delete from session where id = $1 and user_id = $2 and ($3::text is null or sso_org_id = $3)',
+    values: [of.id, of.user_id, of.sso_org_id],
   });
   return rowCount === 1;
 }
@@ -178,6 +185,31 @@ export async function endOrgSession(
     values: [args.id, args.org_id],
   });
   return rows[0]?.user_id ?? null;
+}
+
+/**
+ * Ends the sessions that the identity provider of an organization made, of one person or of all; returns how many.
+ */
+export async function endSsoSessions(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'> | null },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'identity.end_sso_sessions',
+    text: 'delete from session where sso_org_id = $1 and ($2::text is null or user_id = $2)',
+    values: [args.org_id, args.user_id],
+  });
+  return rowCount;
+}
+
+/** Ends the sessions by password of these people; returns how many. */
+export async function endPasswordSessions(db: Db, user_ids: readonly Id<'user'>[]): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'identity.end_password_sessions',
+    text: `delete from session where user_id = any($1) and method = 'password'`,
+    values: [user_ids],
+  });
+  return rowCount;
 }
 
 /** Ends the sessions of a person but for `except`; returns how many. */

@@ -49,13 +49,15 @@ export function checkCsrf(root_key: Uint8Array, session_id: string, given: strin
 export interface CookiePolicy {
   readonly session: string;
   readonly staff: string;
+  /** Of a browser that went to an identity provider and has not come back. */
+  readonly flow: string;
   readonly secure: boolean;
 }
 
 /** With `secure` the names bind the cookie to this host over https (`__Host-`); without, plain names. */
 export function cookiePolicy(secure: boolean): CookiePolicy {
   const prefix = secure ? '__Host-' : '';
-  return { session: `${prefix}svc_session`, staff: `${prefix}svc_staff`, secure };
+  return { session: `${prefix}svc_session`, staff: `${prefix}svc_staff`, flow: `${prefix}svc_sso`, secure };
 }
 
 function cookie(policy: CookiePolicy, name: string, value: string, more: string): string {
@@ -72,8 +74,13 @@ export function sessionCookie(
   return cookie(policy, policy[who], token, `; Max-Age=${Math.max(0, Math.round(max_age_seconds))}`);
 }
 
+/** The value of `set-cookie` that ties a sign-in at an identity provider to the browser that began it. */
+export function flowCookie(policy: CookiePolicy, token: string, max_age_seconds: number): string {
+  return cookie(policy, policy.flow, token, `; Max-Age=${max_age_seconds}`);
+}
+
 /** The value of `set-cookie` that takes the cookie away. */
-export function clearedCookie(policy: CookiePolicy, who: 'session' | 'staff'): string {
+export function clearedCookie(policy: CookiePolicy, who: 'session' | 'staff' | 'flow'): string {
   return cookie(policy, policy[who], '', '; Max-Age=0');
 }
 

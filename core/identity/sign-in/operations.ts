@@ -27,7 +27,7 @@ import {
   tokenExample,
 } from '../schema.ts';
 import { deliver, renewSession } from '../sessions/sessions.ts';
-import { endSession, endSessions, listSessions } from '../sessions/store.ts';
+import { endSession, endSessions, endSsoSessions, listSessions } from '../sessions/store.ts';
 import { clearedCookie } from '../sessions/token.ts';
 import { findPerson } from '../store.ts';
 import type { Person, SessionRow } from '../types.ts';
@@ -46,6 +46,19 @@ export async function answerWith(context: Context, made: { session: SessionRow; 
   };
 }
 
+/**
+ * Refuses a session that an organization's identity provider made: whoever runs that provider could otherwise change how
+ * the person signs in everywhere else. @throws ServiceError permission_denied.
+ */
+export function refuseSsoSession(context: Context): void {
+  if (sessionCaller(context).sso_org_id === undefined) return;
+  throw new ServiceError(
+    'permission_denied',
+    'You are signed in by single sign-on. Password and second factor change in a session by password alone.',
+    { details: { session: 'sso' } },
+  );
+}
+
 /** The person behind the caller's session. @throws Error (a defect) when there is none. */
 export async function ownPerson(context: Context): Promise<Person> {
   const person = await findPerson(context.db, sessionCaller(context).user_id);
@@ -61,7 +74,7 @@ export const loginOperation = operation({
   audience: { kind: 'public' },
   input: Type.Object({ email: EmailIn, password: PasswordIn, transport: TransportIn }),
   output: SignInAnswer,
-  errors: ['invalid_credentials', 'too_many_attempts', 'csrf_failed'],
+  errors: ['invalid_credentials', 'sso_required', 'too_many_attempts', 'csrf_failed'],
   request: { email: 'asha@acme.example', password: 'correct horse battery staple', transport: 'bearer' },
   example: { token: tokenExample, session: signedInExample },
   async run(context, { email, password, transport }) {
@@ -78,7 +91,7 @@ export const loginTotpOperation = operation({
   audience: { kind: 'public' },
   input: Type.Object({ mfa_token: Type.String({ maxLength: 128 }), code: CodeIn, transport: TransportIn }),
   output: SignedIn,
-  errors: ['invalid_totp', 'too_many_attempts', 'csrf_failed'],
+  errors: ['invalid_totp', 'sso_required', 'too_many_attempts', 'csrf_failed'],
   request: { mfa_token: 'mfa_CWgUx5MUn1U3_tPMYoC64oQ3v9HkWxHA', code: '492039', transport: 'bearer' },
   example: { session: signedInExample },
   async run(context, { mfa_token, code, transport }) {
@@ -101,7 +114,7 @@ export const logoutOperation = operation({
   async run(context) {
     const { user_id, session_id, org_id } = sessionCaller(context);
     await context.transaction(async (context) => {
-      await endSession(context.db, { user_id, id: session_id });
+      await endSession(context.db, { user_id, sso_org_id: null, id: session_id });
       await writeAudit(context, { action: 'auth.logout', org_id });
     });
     context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
@@ -121,9 +134,12 @@ export const logoutAllOperation = operation({
   status: 204,
   example: {},
   async run(context) {
-    const { user_id, org_id } = sessionCaller(context);
+    const { user_id, org_id, sso_org_id } = sessionCaller(context);
     await context.transaction(async (context) => {
-      const sessions = await endSessions(context.db, { user_id, except: null });
+      const sessions =
+        sso_org_id === undefined
+          ? await endSessions(context.db, { user_id, except: null })
+          : await endSsoSessions(context.db, { org_id: sso_org_id, user_id });
       await writeAudit(context, { action: 'auth.logout_all', org_id, after: { sessions } });
     });
     context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
@@ -156,7 +172,8 @@ export const enterOrgOperation = operation({
   request: { org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J' },
   example: { session: signedInExample },
   async run(context, { org_id }) {
-    const { user_id } = sessionCaller(context);
+    const { user_id, sso_org_id } = sessionCaller(context);
+    if (sso_org_id !== undefined && sso_org_id !== org_id) throw notFound();
     const membership = isId('org', org_id) ? await findMembership(context.db, { org_id, user_id }) : null;
     if (membership === null) throw notFound();
     const session = await ownSession(context);
@@ -213,8 +230,9 @@ export const listSessionsOperation = operation({
   errors: [],
   example: { object: 'list', data: [sessionExample] },
   async run(context) {
-    const { user_id, session_id } = sessionCaller(context);
-    const sessions = await listSessions(context.db, user_id, context.now());
+    const { user_id, session_id, sso_org_id } = sessionCaller(context);
+    const of = { user_id, sso_org_id: sso_org_id ?? null };
+    const sessions = await listSessions(context.db, of, context.now());
     return { object: 'list' as const, data: sessions.map((session) => viewSession(session, session_id)) };
   },
 });
@@ -231,9 +249,10 @@ export const endSessionOperation = operation({
   status: 204,
   example: {},
   async run(context, { id }) {
-    const { user_id, session_id, org_id } = sessionCaller(context);
+    const { user_id, session_id, org_id, sso_org_id = null } = sessionCaller(context);
     await context.transaction(async (context) => {
-      if (!isId('session', id) || !(await endSession(context.db, { user_id, id }))) throw notFound();
+      const is_ended = isId('session', id) && (await endSession(context.db, { user_id, sso_org_id, id }));
+      if (!is_ended) throw notFound();
       await writeAudit(context, { action: 'auth.sessions.end', org_id, target: { type: 'session', id } });
     });
     if (id === session_id) {

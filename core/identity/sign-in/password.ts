@@ -62,6 +62,17 @@ export function checkPassword(stored: string | null, password: string): Promise<
   });
 }
 
+let unknown: Promise<string> | null = null;
+
+/** What is stored for a person without a password: the hash of random bytes that nobody has. One per process. */
+export function noPassword(): Promise<string> {
+  unknown ??= hashPassword(secureBytes(32).toString('base64')).catch((error: unknown) => {
+    unknown = null;
+    throw error;
+  });
+  return unknown;
+}
+
 /** Whether `stored` was made with weaker parameters than the present ones; then it is replaced at the next sign-in. */
 export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost } = parseOptions(stored);

@@ -4,6 +4,7 @@ import { emailKey } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
+import { findEnforced, hasWayBack, ssoRequired } from '../sso/enforce.ts';
 import {
   findPerson,
   findPersonByEmail,
@@ -110,7 +111,7 @@ function recordRefusal(
 
 /**
  * The first step: a session, or where the person has a second factor the token for the next step.
- * @throws ServiceError invalid_credentials, too_many_attempts.
+ * @throws ServiceError invalid_credentials, sso_required, too_many_attempts.
  */
 export async function signIn(
   context: Context,
@@ -118,17 +119,25 @@ export async function signIn(
 ): Promise<SignedIn> {
   const key = emailKey(input.email);
   const person = key === null ? null : await findPersonByEmail(context.db, key);
+  const enforced = await findEnforced(context.db, key);
   const attempt = await provePassword(context, {
     kind: 'account',
     about: key ?? input.email,
     stored: person?.password_hash ?? null,
     password: input.password,
   }).catch(async (error: unknown) => {
+    if (!isWrongPassword(error)) throw error;
     // Also for an unknown account: a faster answer would reveal which accounts exist.
-    if (isWrongPassword(error)) await recordRefusal(context, 'auth.login', person);
-    throw error;
+    await recordRefusal(context, 'auth.login', person);
+    throw enforced === null ? error : ssoRequired(enforced);
   });
   if (person === null) throw invalidCredentials();
+  if (enforced !== null && !(await hasWayBack(context.db, person, enforced))) {
+    // The same answer, and the same count, as to a wrong password.
+    await attempt.fail();
+    await recordRefusal(context, 'auth.login', person);
+    throw ssoRequired(enforced);
+  }
   const proven_hash = await strengthen(context, person, input.password);
   const made = await context.transaction(async (context) => {
     const present = await lockPerson(context.db, person.id);

@@ -27,3 +27,8 @@ export function domainKey(text: string): string | null {
 export function recordOf(domain: string): string {
   return `${CHALLENGE}.${domain}`;
 }
+
+/** The domain of an address in the form of `emailKey`. */
+export function domainOf(email_key: string): string {
+  return email_key.slice(email_key.lastIndexOf('@') + 1);
+}

@@ -41,6 +41,16 @@ export async function findDomain(
   return rows[0] ?? null;
 }
 
+/** The organization that has proved `domain`; null when none has. */
+export async function findDomainOwner(db: Db, domain: string): Promise<Id<'org'> | null> {
+  const { rows } = await db.query<{ org_id: Id<'org'> }>({
+    name: 'identity.find_sso_domain_owner',
+    text: 'select org_id from sso_domain_proof where domain = $1',
+    values: [domain],
+  });
+  return rows[0]?.org_id ?? null;
+}
+
 /** Claims a domain; false when the organization claims it already. */
 export async function insertDomain(
   db: Db,

@@ -17,6 +17,7 @@ import {
 } from '../../kernel/index.ts';
 import { lockOrg } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { takeAlias } from './addresses.ts';
 import { domainKey, recordOf } from './domain-name.ts';
 import {
   type DomainRow,
@@ -26,17 +27,11 @@ import {
   listDomains,
   proveDomain,
 } from './domain-store.ts';
-import {
-  DomainIn,
-  domainExample,
-  SsoDomainView,
-  type SsoDomainView as SsoDomainViewOf,
-  SsoView,
-  ssoExample,
-} from './schema.ts';
+import { endRuledSessions } from './enforce.ts';
+import { DomainIn, domainExample, SsoDomainView, type SsoDomainView as SsoDomainViewOf } from './schema.ts';
 
 /** What is done here holds for all calls and people of the organization, so a test key may not. */
-const ssoAudience = {
+export const ssoAudience = {
   kind: 'key',
   scopes: ['manage:keys'],
   session: ['owner', 'admin'],
@@ -46,25 +41,9 @@ const DOMAINS_MAX = 50;
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** A domain on the wire. */
-function viewDomain({ domain, token, verified_at }: DomainRow): SsoDomainViewOf {
+export function viewDomain({ domain, token, verified_at }: DomainRow): SsoDomainViewOf {
   return { domain, record: recordOf(domain), token, verified_at: verified_at?.toISOString() ?? null };
 }
-
-export const getSsoOperation = operation({
-  name: 'sso.get',
-  method: 'GET',
-  path: '/v1/org/sso',
-  summary: 'Read single sign-on: the identity provider and the mail domains',
-  audience: ssoAudience,
-  input: Type.Object({}),
-  output: SsoView,
-  errors: [],
-  example: ssoExample,
-  async run(context) {
-    const domains = await listDomains(context.db, orgCaller(context).org_id);
-    return { configured: false, domains: domains.map(viewDomain) };
-  },
-});
 
 export const addDomainOperation = operation({
   name: 'sso.domains.add',
@@ -90,7 +69,9 @@ export const addDomainOperation = operation({
         throw invalid('domain', 'format', 'This is no domain that an organization can own, as acme.example.');
       }
       // Two requests for the last place take turns.
-      await lockOrg(context.db, org_id);
+      const org = await lockOrg(context.db, org_id);
+      if (org === null) throw notFound();
+      await takeAlias(context, org);
       if ((await listDomains(context.db, org_id)).length >= DOMAINS_MAX) {
         throw new ServiceError('plan_limit_reached', `An organization has at most ${DOMAINS_MAX} domains.`, {
           details: { limit: 'sso_domains', limit_value: DOMAINS_MAX },
@@ -171,8 +152,11 @@ export const verifyDomainOperation = operation({
           param: 'domain',
         });
       }
-      const target = targetOf(domain);
-      await writeAudit(context, { action: 'sso.domains.verify', org_id, target, after: { verified: true } });
+      const sessions_ended = await endRuledSessions(context, org_id);
+      await writeAudit(context, {
+        ...{ action: 'sso.domains.verify', org_id, target: targetOf(domain) },
+        after: { verified: true, ...(sessions_ended === 0 ? {} : { sessions_ended }) },
+      });
       return {
         verified: true,
         reason: null,

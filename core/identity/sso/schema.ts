@@ -1,8 +1,15 @@
 // Wire shapes of single sign-on.
 import { type Static, Type } from 'typebox';
-import { lineOf, named, nullable, Time } from '../../kernel/index.ts';
+import { lineOf, named, nullable, oneOf, Time } from '../../kernel/index.ts';
+import { mappedRoles } from './roles.ts';
 
+export const connectionStates = ['draft', 'active', 'disabled'] as const;
 export const DomainIn = lineOf(253);
+export const ConnectionStatus = oneOf(connectionStates, 'SsoStatus');
+export const MappedRoleIn = oneOf(mappedRoles, 'MappedRole');
+export const RoleMapIn = Type.Record(Type.String({ minLength: 1, maxLength: 256 }), MappedRoleIn, {
+  description: 'group of the provider → role; the highest of several counts',
+});
 
 export const SsoDomainView = named(
   'SsoDomain',
@@ -15,10 +22,57 @@ export const SsoDomainView = named(
 );
 export type SsoDomainView = Static<typeof SsoDomainView>;
 
+const TestView = named(
+  'SsoTest',
+  Type.Object({
+    at: Time,
+    ok: Type.Boolean(),
+    reason: Type.String({ description: 'why not; empty when it went well' }),
+    email: Type.String(),
+    name: Type.String(),
+    groups: nullable(Type.Array(Type.String(), { description: 'null: the provider sends none' })),
+    role: nullable(MappedRoleIn),
+  }),
+);
+
+export const SsoConnectionView = named(
+  'SsoConnection',
+  Type.Object({
+    kind: oneOf(['oidc']),
+    alias: Type.String({ description: 'the word in the addresses; it never changes' }),
+    display_name: Type.String(),
+    status: ConnectionStatus,
+    enforce: Type.Boolean(),
+    default_role: MappedRoleIn,
+    role_map: RoleMapIn,
+    config: Type.Object({
+      issuer: Type.String(),
+      client_id: Type.String(),
+      has_secret: Type.Boolean(),
+      scopes: Type.Array(Type.String()),
+      claim_map: Type.Object({ email: Type.String(), name: Type.String(), groups: Type.String() }),
+      jit: Type.Boolean(),
+    }),
+    last_test: nullable(TestView),
+    created_at: Time,
+    updated_at: Time,
+  }),
+);
+
 export const SsoView = named(
   'SingleSignOn',
   Type.Object({
     configured: Type.Boolean({ description: 'whether an identity provider is connected' }),
+    sso: nullable(SsoConnectionView),
+    service_provider: nullable(
+      Type.Object(
+        {
+          start_url: Type.String({ description: 'where people begin, for a tile at the provider' }),
+          callback_url: Type.String({ description: 'what the provider asks for as redirect address' }),
+        },
+        { description: 'null before the first domain was claimed' },
+      ),
+    ),
     domains: Type.Array(SsoDomainView),
   }),
 );
@@ -31,4 +85,31 @@ export const domainExample = {
   verified_at: null,
 } satisfies SsoDomainView;
 
-export const ssoExample = { configured: false, domains: [domainExample] } satisfies SsoView;
+export const ssoExample: SsoView = {
+  configured: true,
+  sso: {
+    kind: 'oidc',
+    alias: 'acme',
+    display_name: 'Acme ID',
+    status: 'active',
+    enforce: false,
+    default_role: 'developer',
+    role_map: { 'Platform team': 'admin' },
+    config: {
+      issuer: 'https://id.acme.example',
+      client_id: 'svc',
+      has_secret: true,
+      scopes: ['openid', 'email', 'profile'],
+      claim_map: { email: 'email', name: 'name', groups: 'groups' },
+      jit: true,
+    },
+    last_test: null,
+    created_at: '2026-11-21T10:00:00.000Z',
+    updated_at: '2026-11-21T10:00:00.000Z',
+  },
+  service_provider: {
+    start_url: 'https://llm.example/v1/auth/sso/acme/start',
+    callback_url: 'https://llm.example/v1/auth/sso/acme/callback',
+  },
+  domains: [domainExample],
+};

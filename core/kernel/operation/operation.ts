@@ -33,6 +33,8 @@ export type Audience =
       readonly sandbox?: boolean | 'only';
       /** The key may also be sent as `x-api-key`; only on model routes. */
       readonly x_api_key?: true;
+      /** A person must have proved who they are within the last 15 minutes; a key is its own proof. */
+      readonly reauthenticated?: true;
     }
   /**
    * People only: a key is refused with `session_required`. `any` is everyone who is signed in, member of an
@@ -77,6 +79,8 @@ export interface SessionCaller {
   /** The environment whose rows are read: live, unless `?environment=test` asks for the other. */
   readonly environment: Environment;
   readonly two_factor: boolean;
+  /** The organization whose identity provider made the session, which then acts there alone. */
+  readonly sso_org_id?: Id<'org'>;
   /** When the person last proved who they are (sign-in or re-authentication). */
   readonly proved_at: Date;
   /**

@@ -18,7 +18,7 @@ const tags = {
   redaction: 'Shows what redaction would remove from a text.',
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
-  sso: 'Single sign-on of an organization: its mail domains.',
+  sso: 'Single sign-on of an organization: its identity provider and its mail domains.',
   auth: 'Sign-in of people and their sessions. Programs use keys.',
 } as const;
 

@@ -1,8 +1,13 @@
-// Single sign-on: the mail domains of the organization.
+// Single sign-on: the identity provider of the organization and its mail domains.
 import {
   addDomainOperation,
+  connectionStates,
+  deleteSsoOperation,
   getSsoOperation,
+  mappedRoles,
+  putSsoOperation,
   removeDomainOperation,
+  SsoConnectionView,
   SsoDomainView,
   SsoView,
   verifyDomainOperation,
@@ -15,10 +20,20 @@ import { mutation } from '../mutation.ts';
 type Fields = Parameters<NonNullable<OutputOptions['extra']>>[0];
 
 derive.enum('SsoDomainFault', ['record_not_found', 'record_differs']);
+derive.enum('SsoStatus', connectionStates);
+derive.enum('SsoKind', ['oidc']);
+derive.enum('MappedRole', mappedRoles);
 const SsoDomain = derive.output('SsoDomain', SsoDomainView);
+const SsoConnection = derive.output('SsoConnection', SsoConnectionView);
 const SingleSignOn = derive.output('SingleSignOn', SsoView, {
-  omit: ['domains'],
+  omit: ['domains', 'sso'],
   extra: (t) => ({
+    connection: t.field({
+      type: SsoConnection,
+      nullable: true,
+      description: 'The identity provider; null when none is connected.',
+      resolve: ({ sso }: { readonly sso: unknown }) => sso,
+    }),
     domains: t.field({
       type: [SsoDomain],
       description: 'Mail domains, by name.',
@@ -41,6 +56,24 @@ interface OfDomain {
   readonly answer: { readonly domain: unknown };
 }
 const domain = (t: Fields) => t.field({ type: SsoDomain, resolve: ({ answer }: OfDomain) => answer.domain });
+
+mutation({
+  name: 'putSso',
+  operation: putSsoOperation,
+  input: putSsoOperation.input,
+  description: 'Connects an identity provider, in the place of the one before.',
+  payload: (t) => ({
+    sso: t.field({ type: SingleSignOn, resolve: ({ answer }: { readonly answer: unknown }) => answer }),
+  }),
+});
+
+mutation({
+  name: 'deleteSso',
+  operation: deleteSsoOperation,
+  input: deleteSsoOperation.input,
+  description: 'Takes the identity provider away; its sessions end, the domains stay.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});
 
 mutation({
   name: 'addSsoDomain',
