@@ -2,6 +2,7 @@
 // the rail's rules of notice and cycle are never broken.
 import { type Id, shiftClock } from '@svc/core/kernel/index.ts';
 import {
+  actOnMandate,
   announceAttempt,
   beginAttempt,
   chargeAttempt,
@@ -102,6 +103,15 @@ test.each(METHODS)(
     expect(await world.rows('select 1 from staff_item where resolved_at is null')).toEqual([]);
   },
 );
+
+test('who has cancelled a mandate registers another one: the rail knows its customer by the address', async () => {
+  const org = await world.indian('twice');
+  const first = await register(org, 'upi');
+  await actOnMandate(context, { org_id: org.id, id: first.id, act: 'cancel' });
+  await releaseMandate(context, { mandate_id: first.id });
+  const second = await register(org, 'card');
+  expect(second).toMatchObject({ status: 'active', customer_ref: first.customer_ref });
+});
 
 test('a registration whose events are lost is found by asking', async () => {
   const org = await world.indian('asks');

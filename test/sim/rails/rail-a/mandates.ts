@@ -83,7 +83,8 @@ export class Mandates {
     const email = textAt(body, 'email') || null;
     const known = [...this.customers.values()].find((customer) => email !== null && customer.email === email);
     if (known !== undefined) {
-      if (textAt(body, 'fail_existing') === '0') return known;
+      // The rail's pages say a text, its client sends a number.
+      if (String(body['fail_existing']) === '0') return known;
       throw new RailARefusal(400, 'Customer already exists for the merchant');
     }
     const notes = (body['notes'] ?? []) as Notes;
