@@ -8,7 +8,7 @@ import { Client, Connection, type WorkflowExecutionDescription } from '@temporal
 import { atFileEnd } from '../support/ends.ts';
 import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
 import type { TemporalAddress } from '../support/temporal.ts';
-import { SECRET, startWorld, type World } from '../topups/world.ts';
+import { SECRET, SECRET_A, startWorld, type World } from '../topups/world.ts';
 
 export { until } from '../support/programs/until.ts';
 export type { WorkerProcess } from '../support/programs/worker.ts';
@@ -50,6 +50,10 @@ export async function startWorkflowWorld(): Promise<WorkflowWorld> {
     SVC_DATA_DIR: data_dir,
     SVC_METRICS_PORT: '0',
     SVC_LOG_LEVEL: 'info',
+    SVC_RAIL_A_BASE_URL: world.sim_a.url,
+    SVC_RAIL_A_KEY_ID: 'rzp_test_tests',
+    SVC_RAIL_A_KEY_SECRET: 'secret-of-rail-a',
+    SVC_RAIL_A_WEBHOOK_SECRET: SECRET_A,
     SVC_RAIL_B_BASE_URL: world.sim.url,
     SVC_RAIL_B_KEY_SECRET: 'sk_test_tests',
     SVC_RAIL_B_WEBHOOK_SECRET: SECRET,
