@@ -15,7 +15,7 @@ help:
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
 	@echo 'make month    live a month of 100,000 calls and reconcile it to the micro-dollar (CALLS=n SEED=s)'
-	@echo 'make crash-money  kill programs under payments and refunds, and compare with the books of the rails (ROUNDS=n SEED=s)'
+	@echo 'make crash-money  kill programs under every way money moves, and compare with the books of the rails (ROUNDS=n SEED=s)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'

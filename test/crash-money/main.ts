@@ -14,10 +14,11 @@ const report = await runMoneyCrash({
   progress: (line) => process.stdout.write(`${line}\n`),
 });
 for (const fault of report.faults.slice(0, 50)) process.stdout.write(`  ${fault}\n`);
-const { rounds, seed, topups, refunds, gifts } = report;
+const { rounds, seed, topups, refunds, gifts, disputes, debits, fees, grants } = report;
+const counts = `${topups} top-ups, ${refunds} refunds, ${gifts} gifts, ${disputes} disputes, ${debits} debits, ${fees} fees, ${grants} grants`;
 process.stdout.write(
   report.faults.length === 0
-    ? `ok: ${rounds} rounds, ${topups} top-ups, ${refunds} refunds, ${gifts} gifts, seed ${seed}\n`
+    ? `ok: ${rounds} rounds, ${counts}, seed ${seed}\n`
     : `FAULT: replay with --rounds ${rounds} --seed ${seed}\n`,
 );
 process.exitCode = report.faults.length === 0 ? 0 : 1;

@@ -1,10 +1,14 @@
-// Rounds of payments and refunds, in each of which something is killed; then three days pass, and the oracle looks.
+// Rounds of payments, refunds, disputes, debits and plans, in each of which something is killed; then three days pass, and the
+// oracle looks.
 import { advanceClock } from '@svc/core/runtime/index.ts';
 import { type Draw, drawFrom } from '../crash/draw.ts';
 import { until } from '../support/programs/until.ts';
+import { pause } from './ask.ts';
 import { CustomerActs } from './customer.ts';
-import { judge, waiting } from './oracle.ts';
-import { openWorld, type Part, parts, type World } from './world.ts';
+import { judge } from './oracle.ts';
+import { StaffActs } from './staff.ts';
+import { hasten, waiting } from './waiting.ts';
+import { openWorld, type Part, type World } from './world.ts';
 
 export interface MoneyReport {
   readonly seed: number;
@@ -12,6 +16,12 @@ export interface MoneyReport {
   readonly topups: number;
   readonly refunds: number;
   readonly gifts: number;
+  readonly disputes: number;
+  /** Automatic top-ups that were paid. */
+  readonly debits: number;
+  /** Fees of plans that were paid. */
+  readonly fees: number;
+  readonly grants: number;
   readonly faults: readonly string[];
 }
 
@@ -21,20 +31,27 @@ export interface MoneyOptions {
   progress(line: string): void;
 }
 
-/** Top-ups that begin in a round. */
+/** Top-ups that begin in a round, next to one other act. */
 const STARTS = 3;
-/** Customers under way at once at most; one whose gateway died waits a minute until another takes his call over. */
+/** Customers under way at once at most. */
 const UNDER_WAY_MAX = 30;
-/** Of a customer: an organization may start 30 a day, and an address gets 20 mails. */
-const TOPUPS_EACH = 6;
+/** Of a customer: an address gets 20 mails a day. */
+const TOPUPS_EACH = 4;
 const ROUND_MS = 600;
 const HOUR_MS = 3_600_000;
 /** Longer than the last poll of a top-up (48 h) and than any pause of a workflow that waits for a rail. */
 const AFTERWARDS_MS = [HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS];
-/** Longer than the lease of a mail whose sender was killed. */
+/** Longer than anything waits that happens at once. */
 export const REST_MS = 240_000;
-
-const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+/** Programs take seconds to start, the servers less: they are killed as often as that allows. */
+const KILLS: Readonly<Record<Part, number>> = {
+  'gateway 0': 15,
+  'gateway 1': 15,
+  admin: 10,
+  worker: 25,
+  postgres: 20,
+  temporal: 15,
+};
 
 /** How the rails deliver and answer in a round. */
 function misbehave({ sim_a, sim_b }: World, draw: Draw): string {
@@ -48,6 +65,7 @@ function misbehave({ sim_a, sim_b }: World, draw: Draw): string {
   };
   const mode = draw.pick(['error', 'lost_answer', 'late_answer'] as const);
   const api = draw.unit() < 0.4 ? [{ match: 'POST ', mode, times: 2, delay_ms: 400 }] : [];
+  sim_a.turn({ notices: draw.weighted({ deliver: 70, fail: 15, hold: 15 }) });
   for (const sim of [sim_a, sim_b]) {
     sim.webhooks.release();
     sim.turn({ webhooks: knobs, api });
@@ -56,84 +74,139 @@ function misbehave({ sim_a, sim_b }: World, draw: Draw): string {
 }
 
 function behave({ sim_a, sim_b }: World): void {
+  sim_a.turn({ notices: 'deliver' });
   for (const sim of [sim_a, sim_b]) {
     sim.turn({ webhooks: { duplicates: 0, delay_ms: 0, hold: false, reverse: false, drop: [] }, api: [] });
     sim.webhooks.release();
   }
 }
 
-/** Waits until nothing is left that happens at once; what is left after four minutes. */
-async function settled(world: World): Promise<readonly string[]> {
+/** Waits until nothing is left of what `look` names; what is left after four minutes. */
+async function emptied(world: World, look: () => Promise<readonly string[]>): Promise<readonly string[]> {
   let left: readonly string[] = [];
-  const look = async () => {
-    left = (await waiting(world)).moments;
+  const isEmpty = async () => {
+    await hasten(world);
+    left = await look();
     return left.length === 0;
   };
-  await until('settled', look, REST_MS).catch(() => {});
+  await until('nothing waits', isEmpty, REST_MS).catch(() => {});
   return left;
 }
 
 /** Lets three days pass; what then still waits. */
 async function rest(world: World): Promise<string[]> {
+  let shift_ms = 0;
   for (const by of AFTERWARDS_MS) {
     // A mail that is not sent for a day is given up: time may not pass before everything has happened that can.
-    const left = await settled(world);
+    const left = await emptied(world, async () => (await waiting(world)).moments);
     if (left.length > 0) return left.map((what) => `${what} still wait`);
+    shift_ms += by;
+    // The rail's clock goes first: it refuses a debit whose day is not over there.
+    world.sim_a.turn({ clock_shift_ms: shift_ms });
     await world.withPool((pool) => advanceClock(pool, by));
     // Programs and workflows look at the clock every half second.
     await pause(2_000);
   }
-  let left: readonly string[] = [];
-  const look = async () => {
+  const left = await emptied(world, async () => {
     const { days, moments } = await waiting(world);
-    left = [...days, ...moments];
-    return left.length === 0;
-  };
-  await until('everything at rest', look, REST_MS).catch(() => {});
+    return [...days, ...moments];
+  });
   return left.map((what) => `after three days ${what} still wait`);
 }
 
-/** Runs the rounds and judges at the end, or when a customer waits in vain. */
-export async function runMoneyCrash({ rounds, seed, progress }: MoneyOptions): Promise<MoneyReport> {
-  const draw = drawFrom(seed);
-  const world = await openWorld(Math.max(3, Math.ceil((rounds * STARTS) / TOPUPS_EACH)));
-  const acts = new CustomerActs(world, draw);
-  const faults: string[] = [];
-  const under_way = new Set<Promise<void>>();
-  const starting = new Map<Part, Promise<void>>();
-  const begin = () => {
-    const act = acts
-      .topUp(draw.pick(world.customers))
-      .catch((error: unknown) => void faults.push(String(error)));
-    under_way.add(act);
-    void act.finally(() => under_way.delete(act));
-  };
-  try {
-    for (let round = 1; round <= rounds && faults.length === 0; round++) {
-      while (under_way.size > UNDER_WAY_MAX) await Promise.race(under_way);
-      const manner = misbehave(world, draw);
-      const part = draw.pick(parts);
-      for (let i = 0; i < STARTS; i++) setTimeout(begin, draw.int(0, ROUND_MS));
-      await pause(draw.int(50, ROUND_MS));
-      // One that has not come up again since the last time is left to it.
-      await starting.get(part);
-      await world.kill(part);
-      starting.set(
-        part,
-        pause(draw.int(0, 500)).then(() => world.start(part)),
-      );
-      progress(`round ${round}: rails ${manner}; killed ${part}; ${under_way.size} customers under way`);
-      await pause(ROUND_MS);
-      for (const { webhooks } of [world.sim_a, world.sim_b]) webhooks.release();
+/** The acts of a run: customers and staff, and what of it failed. */
+class Acts {
+  readonly customers: CustomerActs;
+  readonly staff: StaffActs;
+  readonly faults: string[] = [];
+  readonly under_way = new Set<Promise<void>>();
+  readonly #world: World;
+  readonly #draw: Draw;
+
+  constructor(world: World, draw: Draw) {
+    this.customers = new CustomerActs(world, draw);
+    this.staff = new StaffActs(world, draw);
+    this.#world = world;
+    this.#draw = draw;
+  }
+
+  #begin(what: 'topUp' | 'mandate' | 'plan' | 'staff'): void {
+    const customer = this.#draw.pick(this.#world.customers);
+    const act = (what === 'staff' ? this.staff.act() : this.customers[what](customer)).catch(
+      (error: unknown) => void this.faults.push(String(error)),
+    );
+    this.under_way.add(act);
+    void act.finally(() => this.under_way.delete(act));
+  }
+
+  /** What begins in a round, each at a moment of its own. */
+  beginRound(): void {
+    const draw = this.#draw;
+    for (let i = 0; i < STARTS; i++) setTimeout(() => this.#begin('topUp'), draw.int(0, ROUND_MS));
+    const other = draw.weighted({ mandate: 40, plan: 25, staff: 35 });
+    setTimeout(() => this.#begin(other), draw.int(0, ROUND_MS));
+  }
+
+  /** Until all of them have ended. */
+  async end(world: World): Promise<void> {
+    while (this.under_way.size > 0) {
+      await hasten(world);
+      await Promise.race([Promise.all(this.under_way), pause(2_000)]);
     }
-    await Promise.all(starting.values());
+  }
+}
+
+async function runRounds(world: World, acts: Acts, draw: Draw, { rounds, progress }: MoneyOptions) {
+  const starting = new Map<Part, Promise<void>>();
+  for (let round = 1; round <= rounds && acts.faults.length === 0; round++) {
+    while (acts.under_way.size > UNDER_WAY_MAX) await Promise.race(acts.under_way);
+    const manner = misbehave(world, draw);
+    const part = draw.weighted(KILLS);
+    acts.beginRound();
+    await pause(draw.int(50, ROUND_MS));
+    // One that has not come up again since the last time is left to it.
+    await starting.get(part);
+    await world.kill(part);
+    starting.set(
+      part,
+      pause(draw.int(0, 500)).then(() => world.start(part)),
+    );
+    progress(`round ${round}: rails ${manner}; killed ${part}; ${acts.under_way.size} under way`);
+    await pause(ROUND_MS);
+    for (const { webhooks } of [world.sim_a, world.sim_b]) webhooks.release();
+    await hasten(world).catch(() => {});
+  }
+  await Promise.all(starting.values());
+}
+
+async function count(world: World, from: string): Promise<number> {
+  const [row] = await world.rows<{ n: number }>(`select count(*)::int as n from ${from}`);
+  return row?.n ?? 0;
+}
+
+/** Runs the rounds and judges at the end, or when a customer waits in vain. */
+export async function runMoneyCrash(options: MoneyOptions): Promise<MoneyReport> {
+  const { rounds, seed, progress } = options;
+  const draw = drawFrom(seed);
+  const world = await openWorld(Math.max(6, Math.ceil((rounds * STARTS) / TOPUPS_EACH)));
+  const acts = new Acts(world, draw);
+  const { faults } = acts;
+  try {
+    await runRounds(world, acts, draw, options);
     behave(world);
-    while (under_way.size > 0) await Promise.all(under_way);
+    await acts.end(world);
     faults.push(...(await rest(world)));
-    faults.push(...(await judge(world, acts.promised)));
-    const { topups, refunds, gifts } = acts.promised;
+    const { promised } = acts.customers;
+    faults.push(...(await judge(world, promised, acts.staff)));
     if (faults.length > 0) progress(world.output());
-    return { seed, rounds, topups: topups.size, refunds: refunds.size, gifts: gifts.size, faults };
+    const { topups, refunds, gifts } = promised;
+    return {
+      ...{ seed, rounds, topups: topups.size, refunds: refunds.size, gifts: gifts.size, faults },
+      disputes: await count(world, 'dispute'),
+      debits: await count(world, `topup where source = 'auto' and status = 'paid'`),
+      fees: await count(world, `plan_charge where status = 'paid'`),
+      grants: acts.staff.granted.size,
+    };
   } finally {
     await world.close();
   }

@@ -1,10 +1,11 @@
-// What the crash test of money runs and kills: a PostgreSQL with fsync on, Temporal with its state in a file, two gateways and
-// a worker, before two simulated rails that nobody kills: their own books are what the oracle believes.
+// What the crash test of money runs and kills: a PostgreSQL with fsync on, Temporal with its state in a file, two gateways, an
+// admin program and a worker, before two simulated rails that nobody kills: their own books are what the oracle believes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { createPool, migrate, type Pool } from '@svc/core/db/index.ts';
+import { createStaff } from '@svc/core/identity/index.ts';
 import { loadRootKey } from '@svc/core/kernel/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
 import pg from 'pg';
@@ -12,10 +13,10 @@ import { type RailASim, type RailSim, startRailASim, startRailSim } from '../sim
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
-import { provision } from '../support/provision.ts';
+import { provision, staffContext } from '../support/provision.ts';
 import { startTemporal } from '../support/temporal-server.ts';
 
-export const parts = ['gateway 0', 'gateway 1', 'worker', 'postgres', 'temporal'] as const;
+export const parts = ['gateway 0', 'gateway 1', 'admin', 'worker', 'postgres', 'temporal'] as const;
 export type Part = (typeof parts)[number];
 
 /** An organization whose people pay and ask for money back. */
@@ -35,6 +36,9 @@ export interface World {
   readonly database_url: string;
   /** Address of a gateway that runs, the other one while `gateway` is down. */
   origin(gateway: 0 | 1): string;
+  /** The staff listener of the admin program, and a member of staff of finance who has signed in. */
+  readonly staff_url: string;
+  readonly staff_token: string;
   /** `kill -9`. */
   kill(part: Part): Promise<void>;
   start(part: Part): Promise<void>;
@@ -48,6 +52,7 @@ export interface World {
   close(): Promise<void>;
 }
 
+const ADMIN = new URL('../../admin-graphql/main.ts', import.meta.url).pathname;
 const STARTS_MAX = 20;
 const SECRETS = { a: 'rail-a-of-the-crash-test', b: 'whsec_of_the_crash_test' };
 
@@ -66,6 +71,13 @@ const PLACES = [
   { country: 'IN', rail: 'rail-a', state_code: '29' },
   { country: 'US', rail: 'rail-b', state_code: 'TX' },
   { country: 'IN', rail: 'rail-a', state_code: '07' },
+  { country: 'US', rail: 'rail-b', state_code: 'NY' },
+] as const;
+/** One in so many is on a plan with a fee since long, and as many pay by use and may change to it. */
+const PLANS = [
+  `plan_id = 'team', plan_since = created_at - interval '1 year'`,
+  `plan_id = 'payg'`,
+  `plan_id = 'enterprise'`,
 ] as const;
 
 async function makeCustomers(database_url: string, count: number): Promise<Customer[]> {
@@ -77,10 +89,26 @@ async function makeCustomers(database_url: string, count: number): Promise<Custo
     const { org_id, live_key } = await provision({ database_url, slug, country, live_micro_usd: 0 });
     const facts = { billing_address: { state_code }, billing_email: `${slug}@example.com` };
     await setBilling(pool, { org_id, at: new Date(), ...facts });
+    await pool.query({
+      name: `crash.put_on_plan_${i % PLANS.length}`,
+      text: `update org set ${PLANS[i % PLANS.length]} where id = $1`,
+      values: [org_id],
+    });
     customers.push({ rail, org_id, key: live_key });
   }
   await pool.end();
   return customers;
+}
+
+/** A member of staff, and the session that `svcctl staff create` opens for the first sign-in. */
+async function makeStaff(database_url: string, keyring: string): Promise<string> {
+  const pool = createPool(database_url, { max: 1 });
+  try {
+    const made = { email: 'finance@staff.example', roles: ['finance'] } as const;
+    return (await createStaff(staffContext(pool), loadRootKey(keyring), made)).token;
+  } finally {
+    await pool.end();
+  }
 }
 
 /** Starts a program again while it ends at once, as a supervisor does: PostgreSQL may be down as well. */
@@ -130,7 +158,10 @@ export async function openWorld(customer_count: number): Promise<World> {
   };
   // Made before several programs would make it at once.
   loadRootKey(env.SVC_MASTER_KEY_FILE);
+  const staff_token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE);
+  const [admin_port, staff_port] = [await freePort(), await freePort()];
   const gateways: (GatewayProcess | null)[] = [null, null];
+  let admin: GatewayProcess | null = null;
   let worker: WorkerProcess | null = null;
   const died: string[] = [];
   let closing = false;
@@ -153,6 +184,20 @@ export async function openWorld(customer_count: number): Promise<World> {
       ...{ SVC_METRICS_PORT: '0', SVC_LOG_LEVEL: 'info' },
     });
   };
+  const startAdmin = async () => {
+    admin = await startGatewayProcess({
+      ...{ database_url, entry: ADMIN, port: admin_port, name: 'admin', data_dir: join(dir, 'admin') },
+      env: {
+        ...env,
+        ...{ SVC_PORT: '8080', SVC_ADMIN_PORT: String(admin_port), SVC_STAFF_PORT: String(staff_port) },
+      },
+    });
+  };
+  const killAdmin = async () => {
+    const running = admin;
+    admin = null;
+    await running?.kill();
+  };
   const killGateway = async (at: 0 | 1) => {
     const running = gateways[at];
     gateways[at] = null;
@@ -166,6 +211,7 @@ export async function openWorld(customer_count: number): Promise<World> {
   const kills: Record<Part, () => Promise<void>> = {
     'gateway 0': () => killGateway(0),
     'gateway 1': () => killGateway(1),
+    admin: killAdmin,
     worker: killWorker,
     async postgres() {
       const running = postgres;
@@ -177,16 +223,18 @@ export async function openWorld(customer_count: number): Promise<World> {
   const starts: Record<Part, () => Promise<void>> = {
     'gateway 0': () => startGateway(0),
     'gateway 1': () => startGateway(1),
+    admin: startAdmin,
     worker: startWorker,
     async postgres() {
       postgres ??= await startPostgres();
     },
     temporal: () => temporal.restart(),
   };
-  await Promise.all([startGateway(0), startGateway(1), startWorker()]);
+  await Promise.all([startGateway(0), startGateway(1), startAdmin(), startWorker()]);
   return {
-    ...{ sim_a, sim_b, customers, database_url, died },
-    mail_dirs: ['worker', 'gateway-0', 'gateway-1'].map((name) => join(dir, name, 'mail')),
+    ...{ sim_a, sim_b, customers, database_url, died, staff_token },
+    staff_url: `http://127.0.0.1:${staff_port}`,
+    mail_dirs: ['worker', 'gateway-0', 'gateway-1', 'admin'].map((name) => join(dir, name, 'mail')),
     origin(gateway) {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
@@ -203,12 +251,13 @@ export async function openWorld(customer_count: number): Promise<World> {
       }
     },
     output: () =>
-      [...gateways, worker]
+      [...gateways, admin, worker]
         .map((program) => program?.output().slice(-3_000) ?? '(not running)')
         .join('\n---\n'),
     async close() {
       closing = true;
-      await Promise.all([killGateway(0), killGateway(1), killWorker(), temporal.stop()]);
+      await Promise.all([killGateway(0), killGateway(1), killAdmin(), killWorker(), temporal.stop()]);
+      sim_a.turn({ clock_shift_ms: 0 });
       await Promise.all([sim_a.close(), sim_b.close()]);
       await postgres?.stop();
       for (const each of [dir, server_dir]) rmSync(each, { recursive: true, force: true });
