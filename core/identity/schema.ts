@@ -60,7 +60,7 @@ export const SignedInView = named(
     grants: Type.Array(Type.String()),
     session: SessionView,
     csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
-    barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive'])),
+    barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive', 'payment_hold'])),
   }),
 );
 export type SignedInView = Static<typeof SignedInView>;

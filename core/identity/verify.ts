@@ -29,7 +29,9 @@ export function barredBy(
   ip: string | null,
 ): SessionCaller['barred'] {
   if (membership === null) return undefined;
-  if (membership.org_status !== 'active') return 'org_inactive';
+  const { org_status, suspended_for } = membership;
+  if (org_status === 'suspended' && suspended_for !== null) return suspended_for;
+  if (org_status !== 'active') return 'org_inactive';
   const { console_ip_allow, require_2fa } = membership.security;
   const networks = console_ip_allow ?? [];
   if (networks.length > 0 && (ip === null || !isInNetworks(ip, networks))) return 'ip_not_allowed';

@@ -191,6 +191,17 @@ export async function markReleased(db: Db, args: { id: Id<'mandate'>; at: Date }
   });
 }
 
+/** Mandates of `org_ids` that are not over. */
+export async function listOpenOf(db: Db, org_ids: readonly Id<'org'>[]): Promise<Id<'mandate'>[]> {
+  const { rows } = await db.query<{ id: Id<'mandate'> }>({
+    name: 'mandates.list_open_of',
+    text: `
+      select id from mandate where org_id = any ($1) and status in ('pending', 'active', 'paused') order by id`,
+    values: [org_ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Mandates whose leave has ended at `at`; at most 100. */
 export async function listEnded(db: Db, at: Date): Promise<Id<'mandate'>[]> {
   const { rows } = await db.query<{ id: Id<'mandate'> }>({

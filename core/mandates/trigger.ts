@@ -1,7 +1,7 @@
 // Begins automatic top-ups: a job looks at the balances of those who have it switched on, so that no settle does.
 import { type Context, type Id, isId } from '../kernel/index.ts';
 import { findBelow, readBalance } from '../ledger/index.ts';
-import { readShard } from '../orgs/index.ts';
+import { listClosedOrgs, readShard } from '../orgs/index.ts';
 import { insertPriced } from '../topups/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './auto-store.ts';
 import { type Block, readyOrBlocked } from './block.ts';
 import { announce, changeMandate, lockWithAuto } from './change.ts';
-import { findCurrent, listEnded } from './store.ts';
+import { findCurrent, listEnded, listOpenOf } from './store.ts';
 import type { Attempt, AutoTopup } from './types.ts';
 
 const HOUR_MS = 3_600_000;
@@ -130,4 +130,24 @@ export async function endMandates(context: Context): Promise<number> {
     });
   }
   return ended.length;
+}
+
+/** Closings are looked at for this long, whatever was off meanwhile. */
+const CLOSED_MS = 90 * 86_400_000;
+
+/**
+ * Cancels the mandates of organizations that were closed; their workflow takes them back at the rail. A job, so that it
+ * happens whoever closes an organization. Returns how many.
+ */
+export async function cancelOfClosed(context: Context): Promise<number> {
+  const since = new Date(context.now().getTime() - CLOSED_MS);
+  const closed = await listClosedOrgs(context.db, since);
+  const ids = closed.length === 0 ? [] : await listOpenOf(context.db, closed);
+  for (const id of ids) {
+    await context.transaction(async (context) => {
+      const mandate = await lockWithAuto(context, { id, org_id: null });
+      await changeMandate(context, mandate, 'cancelled', 'org_closed');
+    });
+  }
+  return ids.length;
 }

@@ -52,6 +52,7 @@ export async function chargeRequest(context: Context, { topup, mandate }: Whole)
     currency: topup.currency,
     description: 'Prepaid API credits, automatic top-up',
     email: billing?.email ?? null,
+    setup_ref: mandate.setup_ref,
     gateway_ref: topup.gateway_ref,
   };
 }

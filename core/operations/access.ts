@@ -17,9 +17,17 @@ const PROOF_MS = 15 * 60_000;
 
 const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
   org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
+  payment_hold:
+    'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.',
   ip_not_allowed: 'The organization does not admit sessions from this network address.',
   two_factor_required: 'The organization asks for a second factor. Set one up and sign in with it.',
 };
+
+/** The refusal of a session that its organization does not admit; of a suspended one with the reason, as keys get it. */
+function barredFrom(barred: NonNullable<SessionCaller['barred']>): ServiceError {
+  if (barred !== 'payment_hold') return new ServiceError(barred, bars[barred]);
+  return new ServiceError('org_inactive', bars[barred], { details: { reason: barred } });
+}
 
 function denied(message: string, details: Record<string, unknown>): ServiceError {
   return new ServiceError('permission_denied', message, { details });
@@ -58,7 +66,7 @@ function admitSession(audience: Audience, caller: SessionCaller, at: Date): void
     throw denied('Only staff can do this.', { audience: audience.kind });
   }
   const bypasses = audience.kind === 'session' && audience.without_second_factor === true;
-  if (caller.barred !== undefined && !bypasses) throw new ServiceError(caller.barred, bars[caller.barred]);
+  if (caller.barred !== undefined && !bypasses) throw barredFrom(caller.barred);
   const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
   if (roles !== 'any') {
     if (caller.role === null) throw denied('Enter an organization first.', { role: roles[0] ?? 'none' });

@@ -29,7 +29,7 @@ import {
   readMailBacklog,
   sendDue,
 } from '../mail/index.ts';
-import { endMandates, lookAtBalances } from '../mandates/index.ts';
+import { cancelOfClosed, endMandates, lookAtBalances } from '../mandates/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
@@ -234,6 +234,11 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'early_disputes', every_ms: 10 * SECOND, run: () => adoptEarlyDisputes(jobContext(parts)) },
     { name: 'dispute_losses', every_ms: 10 * SECOND, run: () => settleLosses(jobContext(parts)) },
     { name: 'auto_topups', every_ms: 5 * SECOND, run: () => lookAtBalances(jobContext(parts)) },
+    {
+      name: 'cancel_mandates_of_closed',
+      every_ms: 60 * SECOND,
+      run: () => cancelOfClosed(jobContext(parts)),
+    },
     { name: 'end_mandates', every_ms: 60 * SECOND, run: () => endMandates(jobContext(parts)) },
     { name: 'refresh_fx', every_ms: 60 * SECOND, run: () => refreshFx(jobContext(parts)) },
     {

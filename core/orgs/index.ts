@@ -50,6 +50,7 @@ export {
   findGrantFacts,
   findOrg,
   findOrgRecords,
+  listClosedOrgs,
   lockOrg,
   type OrgRecord,
   readShard,

@@ -109,6 +109,16 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   return rows[0] ?? null;
 }
 
+/** Organizations that were closed at or after `since`. */
+export async function listClosedOrgs(db: Db, since: Date): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ id: Id<'org'> }>({
+    name: 'orgs.list_closed',
+    text: 'select id from org where closed_at >= $1 order by id',
+    values: [since],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Sets the kind of an organization. */
 export async function setKind(
   db: Db,

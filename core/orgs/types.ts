@@ -92,6 +92,8 @@ export interface Membership {
   readonly name: string;
   readonly role: Role;
   readonly org_status: OrgStatus;
+  /** Why it is suspended where no person did it. */
+  readonly suspended_for: 'payment_hold' | null;
   readonly security: SecuritySettings;
 }
 

@@ -5,6 +5,7 @@ import {
   actOnMandate,
   announceAttempt,
   beginAttempt,
+  cancelOfClosed,
   chargeAttempt,
   createMandate,
   endAttempt,
@@ -17,7 +18,7 @@ import {
   releaseMandate,
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
-import type { Org } from '@svc/core/orgs/index.ts';
+import { changeTerms, type Org } from '@svc/core/orgs/index.ts';
 import { pollTopup, runRailTasks } from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import type { Bank, NoticeFate } from '../sim/rails/rail-a/mandates.ts';
@@ -138,11 +139,10 @@ test('a debit waits a day from the delivery of its notice, is made once, and the
   await chargeAttempt(context, attempt);
   await news();
   expect(await last(org)).toMatchObject({ status: 'succeeded' });
-  expect(await world.read(attempt.topup_id)).toMatchObject({
-    status: 'paid',
-    method: 'upi',
-    total_minor: 118_000,
-  });
+  const booked = await world.read(attempt.topup_id);
+  expect(booked).toMatchObject({ status: 'paid', method: 'upi', total_minor: 118_000 });
+  // The number that the payer gave when he allowed it.
+  expect(sim_a.store.paymentsOf(booked.gateway_ref as string)).toMatchObject([{ contact: '+919812345678' }]);
 });
 
 test.each([
@@ -187,6 +187,22 @@ test('an answer to a debit that is lost is asked for: the account is debited onc
   await chargeAttempt(context, attempt);
   expect(await last(org)).toMatchObject({ status: 'succeeded' });
   expect(sim_a.store.paymentsOf((await world.read(attempt.topup_id)).gateway_ref as string)).toHaveLength(1);
+});
+
+test('a mandate of an organization that is closed is cancelled, and taken back at the rail', async () => {
+  const { org, mandate } = await payer('closes');
+  const pending = await world.indian('closes-early');
+  const { mandate: begun } = await createMandate(context, { org_id: pending.id, method: 'upi' });
+  const { mandate: others } = await payer('stays');
+  for (const { id } of [org, pending]) await changeTerms(context, id, { status: 'closed' });
+  expect(await cancelOfClosed(context)).toBe(2);
+  expect(await cancelOfClosed(context)).toBe(0);
+  for (const each of [mandate, begun])
+    expect(await read(each)).toMatchObject({ status: 'cancelled', reason: 'org_closed' });
+  expect(await read(others)).toMatchObject({ status: 'active' });
+  expect(await releaseMandate(context, { mandate_id: mandate.id })).toMatchObject({ to_release: false });
+  const { token_ref } = await read(mandate);
+  expect(mandates.tokens.get(token_ref as string)?.recurring_details.status).toBe('cancelled');
 });
 
 test('a mandate that its payer pauses and cancels at the bank follows, and is not debited', async () => {

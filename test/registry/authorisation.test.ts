@@ -3,7 +3,7 @@ import { createStaff } from '@svc/core/identity/index.ts';
 import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { coversScope, newKeySecret } from '@svc/core/keys/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
-import { setOrgStatus } from '@svc/core/orgs/index.ts';
+import { setOrgStatus, suspendForPayments } from '@svc/core/orgs/index.ts';
 import { describe, expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from './harness.ts';
 
@@ -219,6 +219,21 @@ describe.each(keyed.map((operation) => [operation.name, operation] as const))('%
     const response = await request(operation, { key: closed.key });
     expect([response.statusCode, codeOf(response)]).toEqual([403, 'org_inactive']);
   });
+});
+
+test('a session of an organization that is suspended for a lost payment is told so, as its keys are', async () => {
+  const tenant = await harness.makeTenant('lost-payment');
+  const { org, key } = tenant;
+  const token = await harness.signIn(await harness.makePerson(tenant, 'owner'));
+  await suspendForPayments(harness.context, org.id);
+  for (const headers of [{ key: token }, { key }]) {
+    await expect
+      .poll(async () => {
+        const reply = await harness.call('GET', '/v1/credits', headers);
+        return [reply.statusCode, codeOf(reply), reply.json().error?.details];
+      })
+      .toEqual([403, 'org_inactive', { reason: 'payment_hold' }]);
+  }
 });
 
 test('no caller of the walk met a defect', () => {

@@ -85,9 +85,10 @@ export interface SessionCaller {
   readonly proved_at: Date;
   /**
    * Why this session can reach nothing but `/v1/auth/*`: its organization does not admit sessions from this address,
-   * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
+   * requires a second factor that the session lacks, is closed or suspended, or that for a lost payment. Absent when nothing
+   * bars it.
    */
-  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
+  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive' | 'payment_hold';
 }
 /** A session inside an organization. */
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };

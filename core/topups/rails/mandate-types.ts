@@ -69,6 +69,8 @@ export interface ChargeRequest extends Token {
   readonly currency: string;
   readonly description: string;
   readonly email: string | null;
+  /** Session or order with which the debits were allowed. */
+  readonly setup_ref: string | null;
   /** The order of the debit, where `announce` made one. */
   readonly gateway_ref: string | null;
 }

@@ -17,8 +17,8 @@ type Ask = <T>(call: (client: RailAClient) => Promise<T>) => Promise<T>;
 /** One rupee proves UPI and cards and goes back; a bank account needs no payment. */
 const PROOF_MINOR = 100;
 const TEN_YEARS_SECONDS = 10 * 365 * 86_400;
-/** The rail asks for a number; whom it belongs to is not known here. */
-const CONTACT = '+910000000000';
+/** The rail asks for a number, also where the payer gave it none. */
+const NO_CONTACT = '+910000000000';
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
@@ -132,14 +132,27 @@ function debitOf(request: ChargeRequest): object {
 /** Payments of an order as what became of its debit; null where nothing was sent. */
 type Read = (gateway_ref: string) => Promise<Charge | null>;
 
+/**
+ * The number that the payer gave the rail when the debits were allowed. It is asked for and not kept: the rail writes to it
+ * about the debit, and nobody else needs it.
+ */
+async function contactOf(ask: Ask, setup_ref: string | null): Promise<string> {
+  if (setup_ref === null) return NO_CONTACT;
+  const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref));
+  const payments = (items as readonly unknown[]).filter(isObject);
+  const allowed = payments.find(({ captured, token_id }) => captured === true && textOf(token_id) !== null);
+  return textOf(allowed?.['contact']) ?? NO_CONTACT;
+}
+
 async function charge(ask: Ask, request: ChargeRequest, read: Read): Promise<Charge> {
   const { gateway_ref, customer_ref, token_ref } = request;
   if (gateway_ref === null) throw new Error(`${request.topup_id} has no order`);
+  const contact = await contactOf(ask, request.setup_ref);
   await ask(({ sdk }) =>
     sdk.payments.createRecurringPayment({
       ...debitOf(request),
       email: request.email ?? 'void@razorpay.com',
-      contact: CONTACT,
+      contact,
       order_id: gateway_ref,
       customer_id: customer_ref,
       token: token_ref,

@@ -17,6 +17,7 @@ import { Money } from '../../ui/money.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { DisputeNote } from './dispute-note.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 import { choicesOf, markOf, type Outcome, sentenceOf } from './topup-words.ts';
 
@@ -188,6 +189,7 @@ export function TopupReturn({ id, outcome, may_pay, onChanged, onAgain, onDismis
         )}
         <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={onDismiss} />
       </div>
+      {row?.dispute && <DisputeNote dispute={row.dispute} />}
       {row && <Facts row={row} />}
     </section>
   );

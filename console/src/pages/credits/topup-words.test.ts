@@ -73,6 +73,11 @@ test('what went back and what is disputed is said, and a refund is offered as lo
   ]);
   expect(sentenceOf(some, undefined)).toBe('$25.00 of credit added for $25.00. $10.00 of it went back.');
   expect(sentenceOf(disputed, undefined)).toContain('its unused credit waits for the decision');
+  const lost = row({ status: 'PAID', disputed: true, dispute: { status: 'lost' } as never });
+  expect([markOf(lost).word, sentenceOf(lost, undefined)]).toEqual([
+    'lost in a dispute',
+    '$25.00 of credit added for $25.00. The bank took it back.',
+  ]);
 });
 
 test('a refund says what goes back and when, and that a declined one took nothing', () => {

@@ -28,8 +28,11 @@ const marks: Record<
 };
 
 export function markOf(
-  row: Pick<TopupRowFragment, 'status' | 'failureMessage' | 'disputed' | 'refundedMinor' | 'totalMinor'>,
+  row: Pick<TopupRowFragment, 'status' | 'failureMessage' | 'disputed' | 'refundedMinor' | 'totalMinor'> & {
+    readonly dispute?: { readonly status: string } | null;
+  },
 ): (typeof marks)['PAID'] {
+  if (row.dispute?.status === 'lost') return { tone: 'bad', shape: 'bad', word: 'lost in a dispute' };
   if (row.disputed) return { tone: 'warn', shape: 'warn', word: 'disputed' };
   if (row.status === 'PAID' && row.refundedMinor !== '0') {
     const word = row.refundedMinor === row.totalMinor ? 'refunded' : 'partly refunded';
@@ -50,7 +53,8 @@ function ofPending(row: TopupRowFragment, total: string, outcome: Outcome): stri
 }
 
 /** What happened to a payment after it was booked. */
-function sinceOf({ disputed, refundedMinor, currency }: TopupRowFragment): string {
+function sinceOf({ disputed, dispute, refundedMinor, currency }: TopupRowFragment): string {
+  if (dispute?.status === 'lost') return ' The bank took it back.';
   if (disputed) return ' The payer disputes it with the bank: its unused credit waits for the decision.';
   return refundedMinor === '0' ? '' : ` ${currencyText(refundedMinor, currency)} of it went back.`;
 }

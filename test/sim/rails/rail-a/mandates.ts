@@ -52,7 +52,7 @@ export interface MandatesOf {
   idOf(prefix: string): string;
   seconds(): number;
   tell(type: string, entities: Readonly<Record<string, object>>): void;
-  attempt(order_id: string, method: string): Payment;
+  attempt(order_id: string, method: string, payer?: { readonly contact?: string }): Payment;
   capture(payment_id: string): Payment;
   fail(payment_id: string, error: { reason: string; description: string }): Payment;
 }
@@ -113,7 +113,7 @@ export class Mandates {
       recurring_details: { status: 'confirmed', failure_reason: null },
     };
     this.tokens.set(token.id, token);
-    const payment = this.of.attempt(order.id, method);
+    const payment = this.of.attempt(order.id, method, { contact: '+919812345678' });
     Object.assign(payment, { token_id: token.id, customer_id, notes });
     this.of.capture(payment.id);
     this.of.tell('token.confirmed', { token });
@@ -209,7 +209,7 @@ export class Mandates {
       if (error instanceof RailARefusal) this.refused.push(error.body.error.reason);
       throw error;
     }
-    const payment = this.of.attempt(order.id, token.method);
+    const payment = this.of.attempt(order.id, token.method, { contact: textAt(body, 'contact') });
     const { customer_id } = token;
     Object.assign(payment, { token_id: token.id, customer_id, is_debit: true, notes: body['notes'] ?? [] });
     if (token.bank === 'ok') this.of.capture(payment.id);

@@ -100,6 +100,7 @@ export interface Payer {
   readonly email?: string;
   readonly notes?: Notes;
   readonly description?: string;
+  readonly contact?: string;
 }
 
 export class RailAStore {
@@ -123,7 +124,7 @@ export class RailAStore {
     this.mandates = new Mandates({
       ...{ orders, payments, idOf, seconds },
       tell: (type, entities) => this.tell(type, entities),
-      attempt: (order_id, method) => this.attempt(order_id, method),
+      attempt: (order_id, method, payer) => this.attempt(order_id, method, payer),
       capture: (payment_id) => this.capture(payment_id),
       fail: (payment_id, error) => this.fail(payment_id, error),
     });
@@ -188,7 +189,7 @@ export class RailAStore {
       order_id,
       method: method as Method,
       email: payer.email ?? 'void@razorpay.com',
-      contact: '+919999999999',
+      contact: payer.contact ?? '+919999999999',
       description: payer.description ?? null,
       notes: payer.notes ?? [],
       created_at: seconds(),
