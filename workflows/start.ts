@@ -1,4 +1,5 @@
 // Assembles a worker process, and closes its parts in reverse order.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
@@ -11,6 +12,7 @@ import {
   type Log,
   loadRootKey,
   newRequestId,
+  readPublicKeys,
   type Services,
 } from '@svc/core/kernel/index.ts';
 import { openMailTransport } from '@svc/core/mail/index.ts';
@@ -62,9 +64,13 @@ function contexts({ pool, log, money_in, portal, root_key }: Parts): () => Conte
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
-/** Where documents are registered; null when no address is set, and they wait. */
-function portalOf({ einvoice_url: url, einvoice_token: token }: Config): Portal | null {
-  return url === null ? null : openPortal({ url, token });
+/**
+ * Where documents are registered; null when no address is set, and they wait.
+ * @throws Error for a file of keys that cannot be read, which stops the start.
+ */
+function portalOf({ einvoice_url: url, einvoice_token: token, einvoice_keys: file }: Config): Portal | null {
+  const keys = file === null ? null : readPublicKeys(readFileSync(file, 'utf8'));
+  return url === null ? null : openPortal({ url, token, keys });
 }
 
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {

@@ -114,6 +114,11 @@ export const commands: readonly Listed[] = [
     () => import('./invoices/export.ts'),
   ),
   listed(
+    'invoices register',
+    'register a document again whose registration failed',
+    () => import('./invoices/register.ts'),
+  ),
+  listed(
     'fx accept',
     'put exchange rates in force that wait because one jumped',
     () => import('./fx-accept.ts'),

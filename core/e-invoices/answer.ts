@@ -1,7 +1,7 @@
 // Reading what the portal says of a document, and comparing it with the document. Pure.
 
 import type { EInvoice } from '../invoices/index.ts';
-import { isObject } from '../kernel/index.ts';
+import { isObject, isSignedBy, type PublicKey } from '../kernel/index.ts';
 
 /** A document as the portal has registered it. */
 export interface Registration {
@@ -47,7 +47,7 @@ function firstOf(value: unknown): Json | null {
   return isObject(first) ? first : null;
 }
 
-/** What a signed text of the portal (a JWT) says; null when it is none. The signature is the portal's, over its own TLS. */
+/** What a signed text of the portal (a JWT) says; null when it is none. */
 function signedData(token: unknown): Json | null {
   if (typeof token !== 'string') return null;
   const parts = token.split('.');
@@ -91,7 +91,18 @@ function differences(document: EInvoice, invoice: Json, code: Json, irn: string)
   return pairs.filter(([, ours, theirs]) => ours !== theirs).map(([name]) => name);
 }
 
-function registered(data: Json, document: EInvoice): PortalAnswer {
+/** Keys that prove what the portal says; null: it is believed as it comes over TLS. */
+export type PortalKeys = readonly PublicKey[] | null;
+
+/** What is said of a document whose signature is not the portal's; nothing else of it is looked at. */
+const UNSIGNED: PortalAnswer = {
+  kind: 'refused',
+  irn: null,
+  code: 'signature',
+  message: 'The answer is not signed by the portal. Compare SVC_EINVOICE_KEYS_FILE with its published key.',
+};
+
+function registered(data: Json, document: EInvoice, keys: PortalKeys): PortalAnswer {
   const { Irn: irn, AckNo, AckDt, SignedInvoice, SignedQRCode } = data;
   const ack_no = typeof AckNo === 'number' ? String(AckNo) : AckNo;
   if (typeof irn !== 'string' || !IRN.test(irn)) return { kind: 'unusable', reason: 'no IRN' };
@@ -103,6 +114,8 @@ function registered(data: Json, document: EInvoice): PortalAnswer {
   const [invoice, code] = [signedData(SignedInvoice), signedData(SignedQRCode)];
   if (invoice === null) return { kind: 'unusable', reason: 'no SignedInvoice' };
   if (code === null) return { kind: 'unusable', reason: 'no SignedQRCode' };
+  const tokens = [SignedInvoice, SignedQRCode] as string[];
+  if (keys !== null && !tokens.every((token) => isSignedBy(token, keys))) return UNSIGNED;
   const fields = differences(document, invoice, code, irn);
   if (fields.length > 0) return { kind: 'differs', irn, fields };
   return { kind: 'registered', irn, ack_no, ack_at, qr: SignedQRCode as string };
@@ -115,11 +128,11 @@ function duplicateIrn(body: Json): string | null {
   return typeof irn === 'string' && IRN.test(irn) ? irn : null;
 }
 
-/** What `body` says of `document`. */
-export function readAnswer(body: Json, document: EInvoice): PortalAnswer {
+/** What `body` says of `document`; with `keys`, what they do not prove is not taken over. */
+export function readAnswer(body: Json, document: EInvoice, keys: PortalKeys): PortalAnswer {
   if (String(body['Status']) === '1') {
     const data = objectAt(body, 'Data');
-    return data === null ? { kind: 'unusable', reason: 'no Data' } : registered(data, document);
+    return data === null ? { kind: 'unusable', reason: 'no Data' } : registered(data, document, keys);
   }
   const error = firstOf(body['ErrorDetails']);
   const code = error?.['ErrorCode'];

@@ -1,3 +1,4 @@
+export { registerAgain } from './again.ts';
 export { openPortal, type Portal, PortalError } from './portal.ts';
 export {
   abandonRegistration,

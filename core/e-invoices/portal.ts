@@ -3,7 +3,7 @@
 
 import type { EInvoice } from '../invoices/index.ts';
 import { isObject } from '../kernel/index.ts';
-import { type PortalAnswer, readAnswer } from './answer.ts';
+import { type PortalAnswer, type PortalKeys, readAnswer } from './answer.ts';
 
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 262_144;
@@ -51,9 +51,13 @@ async function ask(url: string, init: RequestInit): Promise<Reply> {
   throw new PortalError(`the portal answered ${status} without JSON`);
 }
 
-/** The portal at `url`; `token` goes with each call where there is one. */
-export function openPortal(options: { readonly url: string; readonly token: string | null }): Portal {
-  const { url, token } = options;
+/** The portal at `url`; `token` goes with each call where there is one, `keys` prove its answers. */
+export function openPortal(options: {
+  readonly url: string;
+  readonly token: string | null;
+  readonly keys: PortalKeys;
+}): Portal {
+  const { url, token, keys } = options;
   const headersOf = (document: EInvoice) => ({
     accept: 'application/json',
     gstin: document.SellerDtls.Gstin,
@@ -77,11 +81,12 @@ export function openPortal(options: { readonly url: string; readonly token: stri
         headers: { ...headersOf(document), 'content-type': 'application/json' },
         body: JSON.stringify(document),
       });
-      const first = readAnswer(sent.body, document);
+      const first = readAnswer(sent.body, document, keys);
       if (first.kind !== 'refused' || first.code !== DUPLICATE) return usable(first);
       // Registered before, perhaps by a call whose answer was lost: what is there decides.
       const { body } = await found(first.irn, document);
-      const second = readAnswer(body, document);
+      const second = readAnswer(body, document, keys);
+      if (second.kind === 'refused' && second.code === 'signature') return second;
       if (second.kind !== 'refused') return usable(second);
       return { kind: 'hidden', irn: first.irn, code: second.code, message: second.message };
     },

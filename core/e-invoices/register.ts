@@ -93,8 +93,9 @@ function apply(context: Context, invoice: Invoice, answer: PortalAnswer): Promis
       case 'registered': {
         const { kind: _, ...registration } = answer;
         if (!(await markRegistered(db, { id: invoice.id, ...registration }))) return;
-        await resolveStaffItem(db, { kind: ITEMS.refused, subject: invoice.number, at: context.now() });
-        return mailIssued(context, invoice);
+        for (const item of Object.values(ITEMS))
+          await resolveStaffItem(db, { kind: item, subject: invoice.number, at: context.now() });
+        return mailIssued(context, invoice, true);
       }
       case 'differs': {
         const { irn, fields } = answer;

@@ -13,10 +13,12 @@ export {
   endRegistration,
   findDocument,
   findInvoice,
+  findNumbered,
   listInvoices,
   listIssued,
   markRegistered,
   markSent,
+  reopenRegistration,
 } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export { type SupplierChange, setGstRate, setSupplier } from './supplier-change.ts';

@@ -51,10 +51,19 @@ async function mailDocument(
   });
 }
 
-/** Mails a document that was just issued to the billing address, else to the owners; once, in the open transaction. */
-export async function mailIssued(context: Context, invoice: Invoice): Promise<void> {
+/**
+ * Mails a document that was just issued to the billing address, else to the owners; once, in the open transaction. One that
+ * went without its registration goes again with it.
+ */
+export async function mailIssued(
+  context: Context,
+  invoice: Invoice,
+  has_registration = false,
+): Promise<void> {
   const to = await findBillingMailboxes(context.db, invoice.org_id);
-  await mailDocument(context, invoice, { to, reference: invoice.id });
+  const mails = await mailDocument(context, invoice, { to, reference: invoice.id });
+  if (mails === 0 && has_registration)
+    await mailDocument(context, invoice, { to, reference: `${invoice.id}-registered` });
 }
 
 /** The mailboxes that documents of `org_id` go to. @throws ServiceError conflict when there are none. */

@@ -130,6 +130,26 @@ export async function endRegistration(db: Db, id: InvoiceId): Promise<boolean> {
   return rowCount === 1;
 }
 
+/** Lets a document wait again whose registration failed; false when it has not. */
+export async function reopenRegistration(db: Db, id: InvoiceId): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'invoices.reopen_registration',
+    text: `update invoice set irn_status = 'pending' where id = $1 and irn_status = 'failed'`,
+    values: [id],
+  });
+  return rowCount === 1;
+}
+
+/** The document of a number of the platform's own series; null when there is none. */
+export async function findNumbered(db: Db, number: string): Promise<Invoice | null> {
+  const { rows } = await db.query<{ id: InvoiceId }>({
+    name: 'invoices.find_numbered',
+    text: `select id from invoice where supplier_id = 'platform' and number = $1`,
+    values: [number],
+  });
+  return rows[0] === undefined ? null : findDocument(db, rows[0].id);
+}
+
 /**
  * A document of `org_id`, locked until the transaction ends, so that its credit notes are issued one after the other;
  * null when it is missing or another organization's.

@@ -45,12 +45,7 @@ export const settings = {
   admin_port: setting('SVC_ADMIN_PORT', 'port of the tenant GraphQL API and console', 8081, count(0, 65535)),
   staff_port: setting('SVC_STAFF_PORT', 'port of the staff GraphQL API', 8082, count(0, 65535)),
   metrics_host: setting('SVC_METRICS_HOST', 'address of the metrics listener', '127.0.0.1', text),
-  metrics_port: setting(
-    'SVC_METRICS_PORT',
-    'port of the metrics listener; 0 picks a free one',
-    9464,
-    count(0, 65535),
-  ),
+  metrics_port: setting('SVC_METRICS_PORT', 'port of metrics; 0 picks a free one', 9464, count(0, 65535)),
   base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
   database_url: setting(
     'SVC_DATABASE_URL',
@@ -282,6 +277,7 @@ export const settings = {
   fx_source: setting('SVC_FX_SOURCE', 'source of exchange rates: static, ecb or an address', 'static', text),
   einvoice_url: setting('SVC_EINVOICE_URL', 'where documents are registered (IRN)', null, address),
   einvoice_token: setting('SVC_EINVOICE_TOKEN', 'token for that address', null, optional, true),
+  einvoice_keys: setting('SVC_EINVOICE_KEYS_FILE', 'PEM file with public keys of the portal', null, optional),
   smtp_url: setting(
     'SVC_SMTP_URL',
     'mail server, smtp:// (STARTTLS) or smtps://; unset: mails become files in <data dir>/mail',

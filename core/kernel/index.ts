@@ -100,6 +100,7 @@ export {
 export { refuseOtherVersion, sendVersion } from './operation/version.ts';
 export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
+export { isSignedBy, type PublicKey, readPublicKeys } from './rs256.ts';
 export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema/faults.ts';
 export {
   cursorOf,

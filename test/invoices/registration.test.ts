@@ -1,8 +1,11 @@
 // Documents registered at the portal (IRN): what has to be, and what becomes of it when answers are lost, late or wrong.
+
+import { generateKeyPairSync } from 'node:crypto';
 import {
   openPortal,
   PortalError,
   type RegistrationProgress,
+  registerAgain,
   registerDocument,
 } from '@svc/core/e-invoices/index.ts';
 import {
@@ -15,7 +18,14 @@ import {
   refundedTax,
   setSupplier,
 } from '@svc/core/invoices/index.ts';
-import { type Id, newId, newRequestId, type Services, silentLog } from '@svc/core/kernel/index.ts';
+import {
+  type Id,
+  newId,
+  newRequestId,
+  readPublicKeys,
+  type Services,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { beforeEach, expect, test } from 'vitest';
 import { startPortalSim } from '../sim/e-invoices/portal.ts';
@@ -27,13 +37,17 @@ const world = await startWorld();
 const { rows } = world;
 const portal = await startPortalSim({ seed: 20 });
 atFileEnd(() => portal.close());
-const context = createContext({
-  request_id: newRequestId(),
-  caller: { kind: 'staff', name: 'tests', staff_id: null, roles: ['super'] },
-  pool: world.pool,
-  log: silentLog,
-  services: { portal: openPortal({ url: portal.url, token: 'secret' }) } as unknown as Services,
-});
+const contextWith = (keys: string) =>
+  createContext({
+    request_id: newRequestId(),
+    caller: { kind: 'staff', name: 'tests', staff_id: null, roles: ['super'] },
+    pool: world.pool,
+    log: silentLog,
+    services: {
+      portal: openPortal({ url: portal.url, token: 'secret', keys: readPublicKeys(keys) }),
+    } as unknown as Services,
+  });
+const context = contextWith(portal.public_key);
 const { legal_name, address, gstin } = DEMO_SUPPLIER;
 const switchTo = (e_invoicing: boolean) => setSupplier(context, { legal_name, address, gstin, e_invoicing });
 await switchTo(true);
@@ -194,6 +208,48 @@ test('a refused document waits, with an item for the staff that ends when the po
   portal.turn({ refuse: null });
   expect(await register(document)).toMatchObject({ irn_status: 'generated' });
   expect(await itemsOf(document.number)).toMatchObject([{ kind: 'irn_refused', is_open: false }]);
+});
+
+test('what another key has signed is not taken over: the document waits, before the staff, until the keys are right', async () => {
+  const document = await world.issue(buyer);
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const other = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const under = (pem: string) => registerDocument(contextWith(pem), { invoice_id: document.id });
+  expect(await under(other)).toMatchObject({ irn_status: 'pending', is_refused: true });
+  // The portal has it now; the duplicate that it shows is not believed either.
+  expect(await under(other)).toMatchObject({ irn_status: 'pending', is_refused: true });
+  expect(await itemsOf(document.number)).toMatchObject([
+    { kind: 'irn_refused', details: { code: 'signature' } },
+  ]);
+  expect(await under(`${other}${portal.public_key}`)).toMatchObject({ irn_status: 'generated' });
+  expect(() => readPublicKeys('no key')).toThrow('no public key');
+});
+
+test('a failed registration is tried again by staff, ends its items, and the document goes once more with its number', async () => {
+  const document = await world.issue(buyer);
+  const again = () =>
+    registerAgain(context, { number: document.number, reason: 'the portal shows it again' });
+  await expect(again()).rejects.toMatchObject({ code: 'state_conflict', details: { state: 'pending' } });
+  portal.turn({ lost: 100 });
+  await expect(register(document)).rejects.toThrow(PortalError);
+  portal.turn({ lost: 0, now: () => Date.now() + 3 * DAY_MS });
+  expect(await register(document)).toMatchObject({ irn_status: 'failed' });
+  portal.turn({ now: Date.now });
+  expect(await again()).toMatchObject({ irn_status: 'pending' });
+  const starts = await rows('select args from workflow_start where workflow_id like $1', [
+    `invoice-${document.id}-%`,
+  ]);
+  expect(starts).toEqual([{ args: { invoice_id: document.id } }]);
+  expect(await register(document)).toMatchObject({ irn_status: 'generated' });
+  expect(await itemsOf(document.number)).toMatchObject([{ kind: 'irn_hidden', is_open: false }]);
+  expect(await mailsOf(document.id)).toBe(1);
+  expect(
+    await rows('select count(*)::int as n from mail where reference = $1', [`${document.id}-registered`]),
+  ).toEqual([{ n: 1 }]);
+  await expect(again()).rejects.toMatchObject({ details: { state: 'generated' } });
+  await expect(registerAgain(context, { number: 'INV/26-27/99999', reason: 'x' })).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('no program can note a registration that lacks a part, or one number for two documents', async () => {

@@ -33,7 +33,7 @@ atFileEnd(() => portal.close());
 const environment = await startTimeSkipping();
 const client = new Client({ connection: environment.connection, identity: 'tests' });
 atFileEnd(async () => shiftClock(0));
-const services = { portal: openPortal({ url: portal.url, token: null }) } as unknown as Services;
+const services = { portal: openPortal({ url: portal.url, token: null, keys: null }) } as unknown as Services;
 const parts = { pool: world.pool, log: silentLog, services };
 const open = (): Context =>
   createContext({ ...parts, request_id: newRequestId(), caller: { kind: 'public' } });

@@ -1,6 +1,6 @@
 // A simulated invoice registration portal: registers documents in schema 1.1, knows each number once, and misbehaves on
 // request. Written from the portal's published words, with no code of the product.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -35,6 +35,8 @@ interface Registered {
 
 export interface PortalSim {
   readonly url: string;
+  /** Its public key, as PEM. */
+  readonly public_key: string;
   /** Registered documents by type and number: `INV INV/26-27/00001`. */
   readonly documents: ReadonlyMap<string, Registered>;
   /** `METHOD /path` of every call. */
@@ -117,6 +119,7 @@ class Portal {
   readonly altered = new Set<string>();
   readonly calls: string[] = [];
   knobs: PortalKnobs = {};
+  readonly pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   private readonly random: () => number;
   private duplicates = 0;
 
@@ -149,7 +152,9 @@ class Portal {
   private signed(data: object): string {
     const text = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const payload = text({ data: JSON.stringify(data), iss: 'NIC' });
-    return `${text({ alg: 'RS256', kid: 'portal', typ: 'JWT' })}.${payload}.${randomBytes(64).toString('base64url')}`;
+    const said = `${text({ alg: 'RS256', kid: 'portal', typ: 'JWT' })}.${payload}`;
+    const proof = sign('RSA-SHA256', Buffer.from(said), this.pair.privateKey);
+    return `${said}.${proof.toString('base64url')}`;
   }
 
   private answer({ irn, ack_no, at_ms, document }: Registered): object {
@@ -263,6 +268,7 @@ export async function startPortalSim(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    public_key: portal.pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     documents: portal.documents,
     calls: portal.calls,
     altered: portal.altered,
