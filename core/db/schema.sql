@@ -967,7 +967,6 @@ create table public.org (
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
   constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
 );
-CREATE INDEX org_closed ON public.org USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
 CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.org to svc_runtime;

@@ -236,7 +236,7 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'auto_topups', every_ms: 5 * SECOND, run: () => lookAtBalances(jobContext(parts)) },
     {
       name: 'cancel_mandates_of_closed',
-      every_ms: 60 * SECOND,
+      every_ms: 600 * SECOND,
       run: () => cancelOfClosed(jobContext(parts)),
     },
     { name: 'end_mandates', every_ms: 60 * SECOND, run: () => endMandates(jobContext(parts)) },
