@@ -14,6 +14,9 @@ export {
   equalBytes,
   hkdfSha256,
   hmacSha256,
+  isSignedBy,
+  type PublicKey,
+  readPublicKeys,
   seal,
   sha256,
   sha256Hex,
@@ -100,7 +103,6 @@ export {
 export { refuseOtherVersion, sendVersion } from './operation/version.ts';
 export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
-export { isSignedBy, type PublicKey, readPublicKeys } from './rs256.ts';
 export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema/faults.ts';
 export {
   cursorOf,
