@@ -650,6 +650,37 @@ create table public.idempotency (
 CREATE INDEX idempotency_expiry ON public.idempotency USING btree (expires_at);
 grant delete, insert, select, update on public.idempotency to svc_runtime;
 
+create table public.invitation (
+  id text not null,
+  org_id text not null,
+  email text not null,
+  email_key text not null,
+  role text not null,
+  status text not null default 'pending'::text,
+  hash bytea not null,
+  mails integer not null default 1,
+  invited_by text not null,
+  accepted_by text,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_hash_once UNIQUE (hash),
+  constraint invitation_accepted_by_somebody CHECK (((status = 'accepted'::text) = (accepted_by IS NOT NULL))),
+  constraint invitation_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint invitation_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint invitation_id_check CHECK ((id ~ '^ivt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint invitation_mails_check CHECK ((mails >= 1)),
+  constraint invitation_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
+  constraint invitation_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
+  constraint invitation_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES person(id),
+  constraint invitation_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES person(id),
+  constraint invitation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX invitation_of_org ON public.invitation USING btree (org_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX invitation_pending_once ON public.invitation USING btree (org_id, email_key) WHERE (status = 'pending'::text);
+grant delete, insert, select, update on public.invitation to svc_runtime;
+
 create table public.invoice (
   id text not null,
   org_id text not null,
@@ -1535,7 +1566,7 @@ create table public.sign_in_throttle (
   locked_until timestamp with time zone,
   constraint sign_in_throttle_pkey PRIMARY KEY (kind, subject),
   constraint sign_in_throttle_failures_check CHECK ((failures >= 0)),
-  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text]))),
+  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text, 'link'::text]))),
   constraint sign_in_throttle_subject_check CHECK ((octet_length(subject) = 32))
 );
 CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);

@@ -1,10 +1,21 @@
 export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
+export {
+  inviteOperation,
+  listInvitationsOperation,
+  listMembersOperation,
+  removeMemberOperation,
+  resendInvitationOperation,
+  revokeInvitationOperation,
+  updateMemberOperation,
+} from './members/operations.ts';
+export { InvitationView, invitationStates } from './members/schema.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
-export { listOrgsOperation } from './org-operations.ts';
+export { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
 export { purgeSignIn } from './purge.ts';
+export { MemberView, memberSources, memberStates, SessionView, signInMethods } from './schema.ts';
 export { addressPrefix, clientAddress, isInNetworks } from './sessions/network.ts';
 export {
   checkCsrf,

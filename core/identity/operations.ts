@@ -6,12 +6,8 @@ import {
   enrolTotpOperation,
   recoveryCodesOperation,
 } from './account-operations.ts';
-import {
-  endOrgSessionOperation,
-  listMembersOperation,
-  listOrgSessionsOperation,
-  listOrgsOperation,
-} from './org-operations.ts';
+import { memberOperations } from './members/operations.ts';
+import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 import {
   endSessionOperation,
   enterOrgOperation,
@@ -23,6 +19,7 @@ import {
   logoutOperation,
   reauthenticateOperation,
 } from './sign-in/operations.ts';
+import { signUpOperations } from './sign-up/operations.ts';
 import {
   deleteSsoOperation,
   discoverSsoOperation,
@@ -38,6 +35,7 @@ import {
 } from './staff-operations.ts';
 
 export const identityOperations = [
+  ...signUpOperations,
   loginOperation,
   loginTotpOperation,
   logoutOperation,
@@ -53,7 +51,7 @@ export const identityOperations = [
   disableTotpOperation,
   recoveryCodesOperation,
   listOrgsOperation,
-  listMembersOperation,
+  ...memberOperations,
   listOrgSessionsOperation,
   endOrgSessionOperation,
   discoverSsoOperation,

@@ -1,4 +1,4 @@
-// Organizations of a person, their members and sessions. The role is the caller's in each.
+// Organizations of a person, and the sessions that are in one. The role is the caller's in each.
 import { Type } from 'typebox';
 import {
   type Context,
@@ -11,11 +11,10 @@ import {
   orgCaller,
   type Role,
 } from '../kernel/index.ts';
-import { findOrgRecords, listMembers, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';
+import { findOrgRecords, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
-import { MemberView, memberExample, SessionView, sessionExample } from './schema.ts';
+import { SessionView, sessionExample } from './schema.ts';
 import { endOrgSession, listOrgSessions } from './sessions/store.ts';
-import { findPeople } from './store.ts';
 import { barredBy } from './verify.ts';
 import { sessionCaller, viewSession } from './view.ts';
 
@@ -49,45 +48,6 @@ export const listOrgsOperation = operation({
   errors: [],
   example: { object: 'list', data: [orgExample] },
   run: async (context) => ({ object: 'list' as const, data: await openOrgs(context) }),
-});
-
-export const listMembersOperation = operation({
-  name: 'members.list',
-  method: 'GET',
-  path: '/v1/orgs/:id/members',
-  summary: 'List the members of an organization, longest first',
-  audience: { kind: 'session', roles: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
-  input: Type.Object({ id: idOf('org') }),
-  output: listOf(MemberView),
-  errors: [],
-  example: { object: 'list', data: [memberExample] },
-  async run(context) {
-    const { org_id } = orgCaller(context);
-    const members = await listMembers(context.db, org_id);
-    const people = await findPeople(
-      context.db,
-      members.map(({ user_id }) => user_id),
-    );
-    const by_id = new Map(people.map((person) => [person.id, person]));
-    const data = members.flatMap(({ user_id, role, status, source, joined_at }) => {
-      const person = by_id.get(user_id);
-      if (person === undefined) return [];
-      return {
-        org_id,
-        user_id,
-        email: person.email,
-        name: person.name,
-        role,
-        grants: [],
-        status,
-        source,
-        two_factor: person.totp_secret !== null,
-        last_seen_at: person.last_seen_at?.toISOString() ?? null,
-        joined_at: joined_at.toISOString(),
-      };
-    });
-    return { object: 'list' as const, data };
-  },
 });
 
 export const listOrgSessionsOperation = operation({

@@ -2,7 +2,10 @@
 import { type Static, Type } from 'typebox';
 import { documented, idOf, lineOf, named, nullable, oneOf, staffRoles, Time } from '../kernel/index.ts';
 
-const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
+export const memberRoles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
+export const memberStates = ['active', 'suspended', 'invited'] as const;
+export const memberSources = ['invite', 'sso', 'scim', 'owner'] as const;
+export const signInMethods = ['password', 'saml', 'oidc'] as const;
 const transports = ['cookie', 'bearer'] as const;
 
 /**
@@ -21,7 +24,7 @@ export const SessionView = named(
     user_id: idOf('user'),
     email: Type.String(),
     current: Type.Boolean(),
-    method: oneOf(['password', 'saml', 'oidc']),
+    method: oneOf(signInMethods),
     two_factor: Type.Boolean(),
     ip_prefix: nullable(Type.String()),
     user_agent: nullable(Type.String()),
@@ -39,7 +42,7 @@ const OrgOfSession = named(
     id: idOf('org'),
     slug: Type.String(),
     name: Type.String(),
-    role: oneOf(roles, 'Role'),
+    role: oneOf(memberRoles, 'Role'),
     status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
   }),
 );
@@ -56,7 +59,7 @@ export const SignedInView = named(
     }),
     orgs: Type.Array(OrgOfSession),
     org: nullable(OrgOfSession),
-    role: nullable(oneOf(roles, 'Role')),
+    role: nullable(oneOf(memberRoles, 'Role')),
     grants: Type.Array(Type.String()),
     session: SessionView,
     csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
@@ -89,15 +92,17 @@ export const MemberView = named(
     user_id: idOf('user'),
     email: Type.String(),
     name: Type.String(),
-    role: oneOf(roles, 'Role'),
+    role: oneOf(memberRoles, 'Role'),
     grants: Type.Array(Type.String()),
-    status: oneOf(['active', 'suspended', 'invited']),
-    source: oneOf(['invite', 'sso', 'scim', 'owner']),
+    status: oneOf(memberStates),
+    source: oneOf(memberSources),
     two_factor: Type.Boolean(),
     last_seen_at: nullable(Time),
     joined_at: Time,
   }),
 );
+
+export type MemberView = Static<typeof MemberView>;
 
 export const StaffView = Type.Object({
   staff: Type.Object({
@@ -144,7 +149,7 @@ export const signedInExample = {
   barred: null,
 } satisfies SignedInView;
 
-export const memberExample: Static<typeof MemberView> = {
+export const memberExample: MemberView = {
   org_id: orgExample.id,
   user_id: sessionExample.user_id,
   email: sessionExample.email,

@@ -27,6 +27,7 @@ export const prefixes = {
   staff: 'stf',
   mail: 'mail',
   ticket: 'tkt',
+  invitation: 'ivt',
 } as const;
 
 export type Kind = keyof typeof prefixes;

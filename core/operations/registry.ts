@@ -49,9 +49,9 @@ export const operations: readonly Operation[] = checked([
   ...identityOperations,
 ] as unknown as Operation[]);
 
-/** Sign-in of people, which the admin listener mounts too: everything under `/v1/auth/`. */
+/** How people come in, which the admin listener mounts too: sign-in, and what the link of an invitation leads to. */
 export const signInOperations: readonly Operation[] = operations.filter(({ path }) =>
-  path.startsWith('/v1/auth/'),
+  /^\/v1\/(?:auth|invitations)\//.test(path),
 );
 
 /** Files that people download in the console, which has GraphQL for everything else. */

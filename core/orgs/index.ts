@@ -9,6 +9,8 @@ export {
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
 export { limitsOf } from './limits.ts';
 export {
+  countOwners,
+  deleteMember,
   findMember,
   findMembership,
   listMembers,

@@ -78,6 +78,17 @@ export async function findMember(
   return rows[0] ?? null;
 }
 
+/** How many active owners an organization has; under its lock when something depends on the number. */
+export async function countOwners(db: Db, org_id: Id<'org'>): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'orgs.count_owners',
+    text: `
+      select count(*)::int as n from org_member where org_id = $1 and role = 'owner' and status = 'active'`,
+    values: [org_id],
+  });
+  return rows[0]?.n ?? 0;
+}
+
 /** Gives a member another role. */
 export async function setMemberRole(
   db: Db,
@@ -87,5 +98,14 @@ export async function setMemberRole(
     name: 'orgs.set_member_role',
     text: 'update org_member set role = $3, updated_at = $4 where org_id = $1 and user_id = $2',
     values: [args.org_id, args.user_id, args.role, args.at],
+  });
+}
+
+/** Ends a membership. */
+export async function deleteMember(db: Db, args: { org_id: Id<'org'>; user_id: Id<'user'> }): Promise<void> {
+  await db.query({
+    name: 'orgs.delete_member',
+    text: 'delete from org_member where org_id = $1 and user_id = $2',
+    values: [args.org_id, args.user_id],
   });
 }

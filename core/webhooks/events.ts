@@ -24,6 +24,7 @@ export const eventTypes = {
   'limit.request.updated': 'A request for higher limits was granted or refused.',
   'policy.activated': 'A routing policy was activated.',
   'member.added': 'A member joined the organization.',
+  'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',
   'org.closed': 'The organization was closed.',
 } as const satisfies Record<string, string>;

@@ -5,6 +5,7 @@ import { builder } from './builder.ts';
 import './types/common.ts';
 import './types/viewer.ts';
 import './types/organization.ts';
+import './types/member.ts';
 import './types/key.ts';
 import './types/plan.ts';
 import './types/limits.ts';

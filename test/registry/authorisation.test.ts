@@ -59,7 +59,10 @@ for (const scope of scopes) {
 }
 
 /** Operations that nobody needs a credential for; each is meant to stand here. */
-const open = ['auth.login', 'auth.login.totp', 'auth.sso.discover', 'pricing.fx', 'pricing.get'];
+const open = [
+  ...['auth.login', 'auth.login.totp', 'auth.register', 'auth.sso.discover', 'invitations.lookup'],
+  ...['pricing.fx', 'pricing.get'],
+];
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];
 const forPeople = operations.filter(({ audience }) => audience.kind === 'key' || audience.kind === 'session');
 const sessions = new Map<Role, string>();

@@ -30,7 +30,13 @@ const { key: their_byok } = (
 const their_provider_key = their_byok.id;
 
 const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
-const their_session = await harness.signIn(await harness.makePerson(b, 'owner'));
+const them = await harness.makePerson(b, 'owner');
+const their_session = await harness.signIn(them);
+const { id: their_invitation } = (
+  await harness.call('POST', `/v1/orgs/${b.org.id}/invitations`, {
+    ...{ key: their_session, body: { email: 'guest@borealis.example', role: 'viewer' } },
+  })
+).json() as { id: string };
 const { id: their_session_id } = (
   await harness.call('GET', '/v1/auth/session', { key: their_session })
 ).json().session;
@@ -51,6 +57,14 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/projects': [b.live.id, b.test.id],
   '/v1/auth/sessions': [their_session_id],
 };
+/** What stands in a path behind the first id: real objects of borealis too. */
+const further: Record<string, string> = {
+  ':session_id': their_session_id,
+  ':user_id': them.id,
+  ':invitation': their_invitation,
+  ':delivery': String(their_webhook.delivery_id),
+};
+const filled = (path: string) => path.replaceAll(/:[a-z_]+/g, (name) => further[name] ?? name);
 const wrong_shapes = [
   'x',
   '0',
@@ -84,11 +98,7 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
   '%s answers for another organization as for nobody',
   async (_name, operation) => {
     const base = operation.path.slice(0, operation.path.indexOf('/:'));
-    const address = (id: string) =>
-      operation.path
-        .replace(':id', id)
-        .replace(':session_id', their_session_id)
-        .replace(':delivery', String(their_webhook.delivery_id));
+    const address = (id: string) => filled(operation.path).replace(':id', id);
     // What a PUT replaces must be whole to be looked at.
     const bodies: Partial<Record<string, object>> = { POST: {}, PATCH: {}, PUT: operation.request ?? {} };
     const body = bodies[operation.method];
@@ -110,6 +120,24 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
         expect([id, seen(response)]).toEqual([id, seen(missing)]);
       }
     }
+  },
+);
+
+const twice = addressed.filter(
+  ({ path }) => path.startsWith('/v1/orgs/:id/') && path.slice('/v1/orgs/:id'.length).includes(':'),
+);
+test.each(twice.map((operation) => [operation.name, operation] as const))(
+  '%s finds nothing of another organization inside its own',
+  async (_name, operation) => {
+    const within = (path: string) => path.replace(':id', a.org.id);
+    const bodies: Partial<Record<string, object>> = { POST: {}, PATCH: operation.request ?? {} };
+    const body = bodies[operation.method];
+    const ask = (path: string) =>
+      harness.call(operation.method as Method, within(path), { key: owner, ...(body && { body }) });
+    const missing = await ask(operation.path.replaceAll(/:(?!id\b)[a-z_]+/g, newRequestId()));
+    expect([missing.statusCode, codeOf(missing)]).toEqual([404, 'not_found']);
+    expect(filled(operation.path)).not.toMatch(/:(?!id\b)[a-z_]+/);
+    expect(seen(await ask(filled(operation.path)))).toEqual(seen(missing));
   },
 );
 

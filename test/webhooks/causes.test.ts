@@ -112,6 +112,11 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
     await send('POST', '/v1/policies/cheap/activate', { version: 1 });
   },
   'member.added': () => harness.makePerson({ ...harness.a, org }, 'viewer'),
+  'member.removed': async () => {
+    const owner = await harness.signIn(await harness.makePerson({ ...harness.a, org }, 'owner'));
+    const { id } = await harness.makePerson({ ...harness.a, org }, 'viewer');
+    await harness.call('DELETE', `/v1/orgs/${org.id}/members/${id}`, { key: owner });
+  },
   'budget.threshold': async () => call((await newKey({ daily_micro: 1_000 })).id, 600),
   'budget.exhausted': async () => call((await newKey({ daily_micro: 1_000 })).id, 2_000),
   'credits.low': async () => call((await newKey()).id, 46_000_000),

@@ -1,7 +1,15 @@
 // The entries of the side navigation: page, shortcut (G, then this key) and group.
 import type { IconName } from '../ui/icons.tsx';
 
-export type NavPage = 'home' | 'requests' | 'keys' | 'policies' | 'credits' | 'invoices' | 'budgets';
+export type NavPage =
+  | 'home'
+  | 'requests'
+  | 'keys'
+  | 'policies'
+  | 'credits'
+  | 'invoices'
+  | 'budgets'
+  | 'members';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -36,5 +44,6 @@ export const nav: readonly NavGroup[] = [
       { page: 'budgets', name: 'Budgets', icon: 'gauge', key: 'b' },
     ],
   },
+  { name: 'Organisation', items: [{ page: 'members', name: 'Members', icon: 'users', key: 'm' }] },
 ];
 export const navItems = nav.flatMap(({ items }) => items);

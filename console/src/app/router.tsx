@@ -1,4 +1,4 @@
-// All addresses: /sign-in, and /{org}/{live|sandbox}/{page}. Each page is a chunk of its own; what a page keeps in
+// All addresses: /sign-in, /invitation, and /{org}/{live|sandbox}/{page}. Each page is a chunk of its own; what a page keeps in
 // the address has a typed reader here, so that a wrong or unknown parameter is dropped and never breaks a page.
 import {
   createRootRoute,
@@ -79,6 +79,14 @@ const pages = {
     kept(() => import('../pages/policies/policy-page.tsx')),
     'PolicyPage',
   ),
+  members: lazyRouteComponent(
+    kept(() => import('../pages/members/page.tsx')),
+    'MembersPage',
+  ),
+  invitation: lazyRouteComponent(
+    kept(() => import('../pages/invitation/page.tsx')),
+    'InvitationPage',
+  ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
     'ProfilePage',
@@ -104,6 +112,13 @@ const signInRoute = createRoute({
   path: '/sign-in',
   validateSearch: readSignInSearch,
   component: pages['sign-in'],
+});
+
+/** Where the link in the mail of an invitation leads; its token stands behind the number sign. */
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: pages.invitation,
 });
 
 const indexRoute = createRoute({
@@ -213,6 +228,12 @@ const policyRoute = createRoute({
   component: pages.policy,
 });
 
+const membersRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/members',
+  component: pages.members,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -221,6 +242,7 @@ const profileRoute = createRoute({
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
+  invitationRoute,
   indexRoute,
   returnRoute,
   policyLinkRoute,
@@ -234,6 +256,7 @@ const routeTree = rootRoute.addChildren([
     invoicesRoute,
     policiesRoute,
     policyRoute,
+    membersRoute,
     profileRoute,
   ]),
 ]);

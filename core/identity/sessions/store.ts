@@ -225,6 +225,19 @@ export async function endSessions(
   return rowCount;
 }
 
+/** Ends the sessions of a person that are in an organization; returns how many. */
+export async function endMemberSessions(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'> },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'identity.end_member_sessions',
+    text: 'delete from session where user_id = $1 and org_id = $2',
+    values: [args.user_id, args.org_id],
+  });
+  return rowCount;
+}
+
 /** Deletes lapsed sessions of people and staff; returns how many. An hourly job. */
 export async function purgeSessions(db: Db, at: Date): Promise<number> {
   const { rowCount } = await db.query({

@@ -4,14 +4,16 @@ import { deriveKey, equalBytes, hmacSha256, secureBytes, sha256 } from '../../ke
 export const SESSION_PREFIX = 'svc-sess-';
 const STAFF_PREFIX = 'svc-staff-';
 const MFA_PREFIX = 'svc-mfa-';
+const INVITATION_PREFIX = 'svc-inv-';
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
 
-type TokenKind = 'session' | 'staff' | 'mfa';
+type TokenKind = 'session' | 'staff' | 'mfa' | 'invitation';
 
 const prefixOf: Readonly<Record<TokenKind, string>> = {
   session: SESSION_PREFIX,
   staff: STAFF_PREFIX,
   mfa: MFA_PREFIX,
+  invitation: INVITATION_PREFIX,
 };
 
 /** A fresh token with 256 random bits. */

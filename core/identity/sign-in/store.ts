@@ -51,7 +51,7 @@ export async function endChallenge(db: Db, hash: Buffer): Promise<boolean> {
   return rowCount === 1;
 }
 
-export type ThrottleKind = 'account' | 'address' | 'totp' | 'staff';
+export type ThrottleKind = 'account' | 'address' | 'totp' | 'staff' | 'link';
 
 export interface ThrottleKey {
   readonly kind: ThrottleKind;

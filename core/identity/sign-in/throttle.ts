@@ -15,7 +15,12 @@ import {
 const WINDOW_S = 15 * 60;
 const FIRST_LOCK_S = 15 * 60;
 const LONGEST_LOCK_S = 4 * 3_600;
-const maxFailures: Readonly<Record<ThrottleKind, number>> = { account: 10, staff: 10, totp: 10, address: 50 };
+/** Links that lead nowhere are counted per hour, everything else per quarter of an hour. */
+const LINK_WINDOW_S = 3_600;
+const maxFailures: Readonly<Record<ThrottleKind, number>> = {
+  ...{ account: 10, staff: 10, totp: 10, address: 50 },
+  link: 10,
+};
 
 /** A counter; `about` is an address, a person or a network prefix. */
 function keyOf(kind: ThrottleKind, about: string): ThrottleKey {
@@ -64,7 +69,7 @@ export class Attempt {
  */
 export async function beginAttempt(
   context: Context,
-  kind: Exclude<ThrottleKind, 'address'>,
+  kind: Exclude<ThrottleKind, 'address' | 'link'>,
   about: string,
 ): Promise<Attempt> {
   const prefix = addressPrefix(context.client_ip);
@@ -86,4 +91,22 @@ export async function beginAttempt(
     });
   }
   return new Attempt(context, keys);
+}
+
+/**
+ * Counts that the caller's address tries the token of a mailed link. One that leads somewhere is withdrawn.
+ * @throws ServiceError too_many_attempts with the time to wait.
+ */
+export async function beginLinkAttempt(context: Context): Promise<Attempt> {
+  const prefix = addressPrefix(context.client_ip);
+  if (prefix === null) return new Attempt(context, []);
+  const key = keyOf('link', prefix);
+  const at = context.now();
+  if (await takeAttempt(context.db, key, { at, max: maxFailures.link, window_s: LINK_WINDOW_S }))
+    return new Attempt(context, [key]);
+  const ends_at = await findThrottleEnd(context.db, key, LINK_WINDOW_S);
+  throw new ServiceError('too_many_attempts', 'Too many links that lead nowhere. Wait, then try again.', {
+    details: { scope: 'address' },
+    retry_after_ms: Math.max(1_000, (ends_at ?? at).getTime() - at.getTime()),
+  });
 }

@@ -7,6 +7,7 @@ const tags = {
   projects: 'Projects, which group keys and give them a common budget.',
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
+  invitations: 'Inviting people into an organization, and accepting.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
   pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',
   invoices: 'Tax invoices, receipts and credit notes.',

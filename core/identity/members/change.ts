@@ -1,0 +1,91 @@
+// Changing the role of a member, removing one, and leaving.
+import { type Context, type Id, isId, notFound, type Role, ServiceError } from '../../kernel/index.ts';
+import { writeEvent } from '../../ledger/index.ts';
+import { countOwners, deleteMember, findMember, type Member, setMemberRole } from '../../orgs/index.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { endMemberSessions } from '../sessions/store.ts';
+import { lockPerson } from '../store.ts';
+import type { Person } from '../types.ts';
+import { sessionCaller } from '../view.ts';
+import { lockOwnOrg, presentRole } from './invite.ts';
+import { managesMembers, refuseOverOwners } from './rights.ts';
+import { revokeInvitationsOf } from './store.ts';
+
+interface Place {
+  readonly org_id: Id<'org'>;
+  readonly user_id: string;
+}
+
+/**
+ * A member and the person, locked; the person first, as in every transaction that ends sessions, then the organization,
+ * so that of changes at once each sees what the one before did. @throws ServiceError not_found.
+ */
+async function lockMember(
+  context: Context,
+  { org_id, user_id }: Place,
+): Promise<{ member: Member; person: Person }> {
+  if (!isId('user', user_id)) throw notFound();
+  const person = await lockPerson(context.db, user_id);
+  await lockOwnOrg(context, org_id);
+  const member = await findMember(context.db, { org_id, user_id });
+  if (person === null || member === null) throw notFound();
+  return { member, person };
+}
+
+/** @throws ServiceError last_owner when `member` is the only active owner: an organization never goes without. */
+async function refuseLastOwner(context: Context, { org_id, role, status }: Member): Promise<void> {
+  if (role !== 'owner' || status !== 'active') return;
+  if ((await countOwners(context.db, org_id)) > 1) return;
+  throw new ServiceError('last_owner', 'This is the last owner. Make somebody else an owner first.');
+}
+
+/**
+ * Gives a member another role. It counts from the next request; the session gets no other right on the way.
+ * @throws ServiceError not_found, permission_denied, last_owner.
+ */
+export function changeRole(
+  context: Context,
+  { role, ...place }: Place & { role: Role },
+): Promise<{ member: Member; person: Person }> {
+  return context.transaction(async (context) => {
+    const { member, person } = await lockMember(context, place);
+    refuseOverOwners(await presentRole(context, place.org_id), [member.role, role]);
+    if (member.role === role) return { member, person };
+    if (role !== 'owner') await refuseLastOwner(context, member);
+    const { org_id, user_id } = member;
+    const at = context.now();
+    await setMemberRole(context.db, { org_id, user_id, role, at });
+    const revoked = managesMembers(role) ? 0 : await revokeInvitationsOf(context.db, { org_id, user_id, at });
+    await writeAudit(context, {
+      ...{ action: 'members.update', org_id, before: { role: member.role } },
+      ...{ after: { role, ...(revoked === 0 ? {} : { invitations_revoked: revoked }) } },
+      target: { type: 'user', id: user_id, display: person.email },
+    });
+    return { member: { ...member, role }, person };
+  });
+}
+
+/**
+ * Removes a member, or lets one leave: the sessions that are in the organization end, and what the person invited is
+ * revoked, so that nobody comes back by an invitation of their own.
+ * @throws ServiceError not_found, permission_denied, last_owner.
+ */
+export function removeMember(context: Context, place: Place): Promise<void> {
+  return context.transaction(async (context) => {
+    const { member, person } = await lockMember(context, place);
+    const { org_id, user_id, role, source } = member;
+    const leaves = user_id === sessionCaller(context).user_id;
+    if (!leaves) refuseOverOwners(await presentRole(context, org_id), [role]);
+    await refuseLastOwner(context, member);
+    const at = context.now();
+    await deleteMember(context.db, { org_id, user_id });
+    const sessions = await endMemberSessions(context.db, { org_id, user_id });
+    await revokeInvitationsOf(context.db, { org_id, user_id, at });
+    const payload = { user_id, email: person.email, role, source };
+    await writeEvent(context.db, { org_id, topic: 'member.removed', payload, at });
+    await writeAudit(context, {
+      ...{ action: 'members.remove', org_id, before: { role }, after: { leaves, sessions } },
+      target: { type: 'user', id: user_id, display: person.email },
+    });
+  });
+}

@@ -1,0 +1,101 @@
+// The page of members in a real browser: an invitation from the mail to the first page, a role, and the end of a membership.
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let stack: Stack;
+let browser: Browser;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+
+const EMAIL = 'ravi@newcomers.example';
+const TOKEN = `svc-inv-${'A'.repeat(43)}`;
+
+/** The mail goes to nobody here, so the link gets a token that the test knows. */
+function knowLink(): Promise<unknown> {
+  return withClient(stack.database_url, (client) =>
+    client.query('update invitation set hash = sha256(convert_to($1, $2)) where email = $3', [
+      ...[TOKEN, 'UTF8', EMAIL],
+    ]),
+  );
+}
+
+test('an owner invites a person, who makes an account and is in; then gets a role, and is removed', async () => {
+  const { page, faults } = await openPage(browser, { width: 1440 }, owner);
+  await page.goto(`${stack.console_url}/meridian/live/members`);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('E-mail').fill('nobody');
+  await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+  await dialog.getByText('This is not an e-mail address.').waitFor();
+  await dialog.getByLabel('E-mail').fill(EMAIL);
+  await dialog.getByLabel('Role').selectOption('viewer');
+  await picture(page, 'members-invite');
+  await expectAccessible(page, 'invite');
+  await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByText(`An invitation is on its way to ${EMAIL}.`).waitFor();
+  const invited = page.getByRole('region', { name: 'List of invitations' }).getByRole('row', { name: EMAIL });
+  await invited.getByText('pending').waitFor();
+
+  await knowLink();
+  const guest = await openPage(browser, { width: 360, scheme: 'dark' });
+  await guest.page.goto(`${stack.console_url}/invitation#${TOKEN}`);
+  await guest.page.getByRole('heading', { name: /Join/ }).waitFor();
+  await guest.page.getByLabel('Your name').waitFor();
+  expect(guest.page.url()).not.toContain(TOKEN);
+  await picture(guest.page, 'invitation-register');
+  await expectAccessible(guest.page, 'invitation');
+  await expectNoSidewaysScroll(guest.page, 'invitation');
+  await guest.page.getByLabel('Your name').fill('Ravi');
+  await guest.page.getByLabel('Password', { exact: true }).fill('seven quiet rivers');
+  await guest.page.getByRole('button', { name: 'Make the account' }).click();
+  await guest.page.getByText('Accept the terms to go on.').waitFor();
+  await guest.page.getByLabel(/I accept the terms/).check();
+  await guest.page.getByRole('button', { name: 'Make the account' }).click();
+  await guest.page.waitForURL('**/meridian/live/home');
+  await guest.page.goto(`${stack.console_url}/meridian/live/members`);
+  await guest.page.getByRole('row', { name: EMAIL }).getByText('viewer').waitFor();
+  expect(await guest.page.getByRole('button', { name: 'Invite' }).count()).toBe(0);
+  await picture(guest.page, 'members-viewer');
+
+  await page.reload();
+  const row = page.getByRole('region', { name: 'List of members' }).first().getByRole('row', { name: EMAIL });
+  await row.getByRole('button', { name: `Role of ${EMAIL}` }).click();
+  await dialog.getByLabel('Role').selectOption('billing');
+  await dialog.getByRole('button', { name: 'Change the role' }).click();
+  await row.getByText('billing').waitFor();
+  await picture(page, 'members-owner');
+  await row.getByRole('button', { name: `Remove ${EMAIL}` }).click();
+  await picture(page, 'members-remove');
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText(`${EMAIL} was removed.`).waitFor();
+  await guest.page.reload();
+  await guest.page.getByLabel('E-mail').waitFor();
+  expect([...faults, ...guest.faults]).toEqual([]);
+});
+
+test.each([
+  ['light', 1440],
+  ['dark', 1440],
+  ['light', 360],
+  ['dark', 360],
+] as const)('members are accessible and keep to their width, %s %s', async (scheme, width) => {
+  const { page, faults, context } = await openPage(browser, { scheme, width }, owner);
+  await page.goto(`${stack.console_url}/meridian/live/members`);
+  await page.getByRole('region', { name: 'List of invitations' }).getByText('accepted').waitFor();
+  await page.getByText('this one').first().waitFor();
+  await picture(page, `members-${scheme}-${width}`);
+  await expectAccessible(page, 'members');
+  await expectNoSidewaysScroll(page, 'members');
+  expect(faults).toEqual([]);
+  await context.close();
+});
