@@ -12,7 +12,8 @@ import {
   readAnswer,
 } from './rail-store.ts';
 import type { MandateFact, NoticeFact } from './rails/mandate-types.ts';
-import type { Callback, Rail, RailEvent, RefundFact } from './rails/types.ts';
+import type { RefundFact } from './rails/refund-types.ts';
+import type { Callback, Rail, RailEvent } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';
 import type { CallbackAnswer, RailName, TopupFact } from './types.ts';
 
@@ -46,25 +47,60 @@ function factsOf(event: RailEvent): EventFacts {
   return { fact: fact?.kind ?? null, order_ref: event.order_ref, topup_id: event.topup_id, ...money };
 }
 
-type Named = { readonly topup: Id<'topup'> } | { readonly trouble: 'unknown_topup' | 'names_disagree' };
+/** The names by which a rail says what a fact is about. */
+interface Names {
+  readonly order_ref: string | null;
+  readonly topup_id: string | null;
+}
 
-/** The top-up an event is about. All names that it carries must lead to the same one, of this rail. */
-async function identify(context: Context, rail: Rail, event: RailEvent): Promise<Named> {
-  const topup_id = event.topup_id !== null && isId('topup', event.topup_id) ? event.topup_id : null;
-  const { order_ref } = event;
+/** Why names lead to no top-up. */
+interface Trouble {
+  readonly trouble: 'unknown_topup' | 'names_disagree';
+}
+
+/** The top-up that names lead to. All of them must lead to the same one, of this rail. */
+async function identify(
+  context: Context,
+  rail: RailName,
+  { order_ref, topup_id, fact }: Names & { readonly fact: TopupFact },
+): Promise<{ readonly topup: Id<'topup'> } | Trouble> {
   const found = await findNamed(context.db, {
-    rail: rail.name,
+    rail,
     order_ref,
-    topup_id,
-    payment_ref: paymentOf(event.fact),
+    topup_id: topup_id !== null && isId('topup', topup_id) ? topup_id : null,
+    payment_ref: paymentOf(fact),
   });
   const [topup] = found;
   if (topup === undefined) return { trouble: 'unknown_topup' };
-  if (found.length > 1 || topup.gateway !== rail.name) return { trouble: 'names_disagree' };
+  if (found.length > 1 || topup.gateway !== rail) return { trouble: 'names_disagree' };
   const disagrees =
-    (event.topup_id !== null && event.topup_id !== topup.id) ||
+    (topup_id !== null && topup_id !== topup.id) ||
     (order_ref !== null && topup.gateway_ref !== null && order_ref !== topup.gateway_ref);
   return disagrees ? { trouble: 'names_disagree' } : { topup: topup.id };
+}
+
+/**
+ * Applies what a rail says of a payment to the top-up that its names lead to, in the open transaction; books nothing
+ * where they lead to none, or to several.
+ */
+export async function takeNamed(
+  context: Context,
+  rail: RailName,
+  named: Names & { readonly fact: TopupFact },
+): Promise<CallbackAnswer | Trouble> {
+  const { order_ref, fact } = named;
+  const found = await identify(context, rail, named);
+  if ('trouble' in found) return found;
+  const topup = await lockTopup(context.db, found.topup);
+  if (topup === null) throw new Error(`${found.topup} has gone`);
+  const gateway_ref = topup.gateway_ref ?? order_ref;
+  // The id of the order may have been stored between the look-up and the lock.
+  if (order_ref !== null && order_ref !== gateway_ref) return { trouble: 'names_disagree' };
+  if (topup.gateway_ref === null && order_ref !== null) {
+    const at = context.now();
+    await nameOrder(context.db, { id: topup.id, gateway_ref: order_ref, checkout_url: null, at });
+  }
+  return applyFact(context, { ...topup, gateway_ref }, fact);
 }
 
 async function trouble(
@@ -87,26 +123,10 @@ async function trouble(
 }
 
 async function take(context: Context, rail: Rail, event: RailEvent): Promise<CallbackAnswer> {
-  const { fact } = event;
+  const { fact, order_ref, topup_id } = event;
   if (fact === null) return trouble(context, rail, event, 'unreadable_event');
-  const named = await identify(context, rail, event);
-  if ('trouble' in named) return trouble(context, rail, event, named.trouble);
-  const topup = await lockTopup(context.db, named.topup);
-  if (topup === null) throw new Error(`${named.topup} has gone`);
-  const named_order = topup.gateway_ref ?? event.order_ref;
-  // The id of the order may have been stored between the look-up and the lock.
-  if (event.order_ref !== null && event.order_ref !== named_order) {
-    return trouble(context, rail, event, 'names_disagree');
-  }
-  if (topup.gateway_ref === null && event.order_ref !== null) {
-    await nameOrder(context.db, {
-      id: topup.id,
-      gateway_ref: event.order_ref,
-      checkout_url: null,
-      at: context.now(),
-    });
-  }
-  return applyFact(context, { ...topup, gateway_ref: named_order }, fact);
+  const answer = await takeNamed(context, rail.name, { order_ref, topup_id, fact });
+  return 'trouble' in answer ? trouble(context, rail, event, answer.trouble) : answer;
 }
 
 /** What other concepts do with an event, in its transaction. */

@@ -1,6 +1,6 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
 export { applyFact } from './booking.ts';
-export { takeCallback } from './callback.ts';
+export { takeCallback, takeNamed } from './callback.ts';
 export {
   cancelTopup,
   createTopup,
@@ -73,12 +73,14 @@ export { currencyOf, type Priced, type Quote, railOf } from './quote.ts';
 export {
   addStaffItem,
   addTask as addRailTask,
+  type EventFacts,
   listStaffItems,
   purgeRailEvents,
   putStaffItem,
   readSilences,
   resolveStaffItem,
 } from './rail-store.ts';
+export type { Payout, RailPayment, SettledLine, Time } from './rails/books.ts';
 export {
   type Charge,
   type ChargeRequest,
@@ -89,7 +91,8 @@ export {
   type RailMandates,
 } from './rails/mandate-types.ts';
 export { openRails } from './rails/open.ts';
-export { type Callback, type CheckoutOpening, type Rail, RailError, type RefundFact } from './rails/types.ts';
+export type { RefundFact } from './rails/refund-types.ts';
+export { type Callback, type CheckoutOpening, type Rail, RailError } from './rails/types.ts';
 export { acceptReview, listReviews, refuseReview } from './review/decide.ts';
 export {
   acceptTopupOperation,
@@ -107,6 +110,7 @@ export {
   listTopups,
   lockTopup,
   nameOrder,
+  noteFee,
   purgeQuotes,
 } from './store.ts';
 export { readTerms } from './terms.ts';

@@ -2,7 +2,8 @@
 // the connection of the client.
 import { isObject, type JsonObject } from '../../kernel/index.ts';
 import type { RailAClient } from './rail-a-client.ts';
-import { type Rail, RailError, type RefundFact } from './types.ts';
+import type { RefundFact } from './refund-types.ts';
+import { type Rail, RailError } from './types.ts';
 
 type Ask = <T>(call: (client: RailAClient) => Promise<T>) => Promise<T>;
 

@@ -1,6 +1,7 @@
 // Rail-a through its official client. An order is made there; a page of ours opens the rail's checkout for it.
 import { equalBytes, hmacSha256, isObject, type JsonObject } from '../../kernel/index.ts';
 import type { TopupFact } from '../types.ts';
+import { railABooks } from './rail-a-books.ts';
 import {
   askRailA,
   connectRailA,
@@ -123,6 +124,7 @@ export function openRailA(options: RailAOptions): Rail {
     live: options.key_id.startsWith('rzp_live_'),
     opening: openingOf(options),
     mandates: railAMandates(ask, stateOf),
+    books: railABooks(ask),
     async createCheckout(request) {
       return { gateway_ref: await createOrder(ask, request), checkout_url: request.pay_url };
     },

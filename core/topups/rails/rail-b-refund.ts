@@ -1,7 +1,8 @@
 // Refunds at rail-b.
 import type Stripe from 'stripe';
 import { isObject, type JsonObject } from '../../kernel/index.ts';
-import { type Rail, RailError, type RefundFact } from './types.ts';
+import type { RefundFact } from './refund-types.ts';
+import { type Rail, RailError } from './types.ts';
 
 type Ask = <T>(call: (client: Stripe) => Promise<T>) => Promise<T>;
 

@@ -1,6 +1,7 @@
 // Rail-b through its official client. The address is a setting, so that tests and `make up` use a simulator.
 import type Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
+import { railBBooks } from './rail-b-books.ts';
 import { railBDisputes } from './rail-b-dispute.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
 import { chargeStateOf, feeOfIntent, isIntent, railBMandates } from './rail-b-mandate.ts';
@@ -105,6 +106,7 @@ export function openRailB(options: RailBOptions): Rail {
     live,
     opening: null,
     mandates: railBMandates(ask),
+    books: railBBooks(ask),
     async createCheckout(request) {
       const session = await ask((client) =>
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),

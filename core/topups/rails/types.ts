@@ -2,7 +2,9 @@
 import type { Id } from '../../kernel/index.ts';
 import type { DisputeFact } from '../disputes/types.ts';
 import type { RailName, TopupFact } from '../types.ts';
+import type { RailBooks } from './books.ts';
 import type { MandateFact, NoticeFact, RailMandates } from './mandate-types.ts';
+import type { RefundFact } from './refund-types.ts';
 
 export interface Checkout {
   /** Order or session at the rail. */
@@ -34,21 +36,6 @@ export interface Callback {
   readonly signature: string | null;
   /** The header that names the event, where the rail has one. */
   readonly event_id?: string | null;
-}
-
-/** A refund as the rail has it. */
-export interface RefundFact {
-  readonly kind: 'refund';
-  /** The rail's name of it. */
-  readonly ref: string;
-  readonly payment_ref: string;
-  /** Ours, where the rail was told it; null for one that was made in the rail's own dashboard. */
-  readonly refund_id: string | null;
-  readonly amount_minor: number;
-  readonly currency: string;
-  readonly status: 'pending' | 'refunded' | 'failed';
-  /** Why it failed, in the rail's word. */
-  readonly failure_code: string | null;
 }
 
 export interface RefundRequest {
@@ -112,6 +99,8 @@ export interface Rail {
   readonly opening: CheckoutOpening | null;
   /** Null: nobody can be charged here while away. */
   readonly mandates: RailMandates | null;
+  /** What the rail itself says of a day. */
+  readonly books: RailBooks;
   createCheckout(request: CheckoutRequest): Promise<Checkout>;
   readCheckout(gateway_ref: string): Promise<CheckoutState>;
   /** Closes an open order; one that is closed or paid stays as it is. */

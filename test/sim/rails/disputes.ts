@@ -1,8 +1,11 @@
 // Disputes of the simulated rail: a payer tells the bank not to accept a payment, the rail takes the money away at once,
 // and gives it back when the bank decides for the merchant.
 import { type Charge, type Dispute, type Intent, RailRefusal } from './objects.ts';
+import type { Payouts } from './payouts.ts';
 
 const RESPOND_SECONDS = 9 * 86_400;
+/** Kept by the rail however a dispute ends. */
+const FEE = 1_500;
 
 export interface DisputesOf {
   readonly intents: ReadonlyMap<string, Intent>;
@@ -10,6 +13,7 @@ export interface DisputesOf {
   id(prefix: string): string;
   seconds(): number;
   tell(type: string, object: object): void;
+  readonly move: Payouts['move'];
 }
 
 export class Disputes {
@@ -56,6 +60,8 @@ export class Disputes {
       status: 'needs_response',
     };
     this.all.set(dispute.id, dispute);
+    const { id: source, currency } = dispute;
+    this.of.move({ type: 'adjustment', amount: -amount, fee: FEE, currency, source });
     this.of.tell('charge.dispute.created', dispute);
     this.of.tell('charge.dispute.funds_withdrawn', dispute);
     return dispute;
@@ -69,7 +75,11 @@ export class Disputes {
       throw new RailRefusal(400, `The dispute is ${dispute.status}.`);
     dispute.status = status;
     this.of.tell(status === 'under_review' ? 'charge.dispute.updated' : 'charge.dispute.closed', dispute);
-    if (status === 'won') this.of.tell('charge.dispute.funds_reinstated', dispute);
+    if (status === 'won') {
+      const { id: source, amount, currency } = dispute;
+      this.of.move({ type: 'adjustment', amount, fee: 0, currency, source });
+      this.of.tell('charge.dispute.funds_reinstated', dispute);
+    }
     return dispute;
   }
 

@@ -225,12 +225,6 @@ export class Mandates {
     });
   }
 
-  /** Payments of a customer, newest first, as the API lists them. */
-  list(customer: string | null): object {
-    const data = [...this.of.intents.values()].filter((intent) => intent.customer === customer);
-    return { object: 'list', url: '/v1/payment_intents', has_more: false, data: data.reverse() };
-  }
-
   cancel(intent_id: string): Intent {
     const intent = this.of.intents.get(intent_id);
     if (intent === undefined) throw missing(`payment_intent: '${intent_id}'`);

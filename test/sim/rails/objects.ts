@@ -50,6 +50,8 @@ export interface Charge {
   readonly amount: number;
   readonly currency: string;
   readonly payment_intent: string;
+  readonly metadata: Metadata;
+  readonly payment_method_details: { readonly type: string };
   readonly balance_transaction: string;
   amount_refunded: number;
   refunded: boolean;
@@ -63,8 +65,23 @@ export interface BalanceTransaction {
   readonly fee: number;
   readonly net: number;
   readonly currency: string;
-  readonly type: 'charge' | 'refund';
-  readonly source: string;
+  readonly type: 'charge' | 'refund' | 'refund_failure' | 'adjustment' | 'stripe_fee' | 'payout' | 'transfer';
+  readonly source: string | null;
+  /** In which payout it was; null until it is in one. */
+  payout: string | null;
+}
+
+export interface Payout {
+  readonly id: string;
+  readonly object: 'payout';
+  readonly created: number;
+  readonly arrival_date: number;
+  readonly amount: number;
+  readonly currency: string;
+  readonly automatic: boolean;
+  readonly trace_id: { readonly status: string; readonly value: string };
+  reconciliation_status: 'completed' | 'not_applicable';
+  status: 'paid' | 'failed';
 }
 
 export interface Refund {

@@ -2,6 +2,7 @@
 // fail after they had gone back.
 import { type Form, mapAt, textAt } from './form.ts';
 import { type Charge, type Intent, RailRefusal, type Refund } from './objects.ts';
+import type { Payouts } from './payouts.ts';
 
 export interface RefundsOf {
   readonly intents: ReadonlyMap<string, Intent>;
@@ -9,6 +10,7 @@ export interface RefundsOf {
   id(prefix: string): string;
   seconds(): number;
   tell(type: string, object: object): void;
+  readonly move: Payouts['move'];
   /** Whether a charge is disputed, so that the rail takes no refund of it. */
   bars(charge_id: string): boolean;
 }
@@ -68,9 +70,14 @@ export class Refunds {
       metadata: mapAt(form, 'metadata'),
     };
     this.all.set(refund.id, refund);
+    this.move(refund, 'refund');
     this.of.tell('charge.refunded', charge);
     this.of.tell('refund.updated', refund);
     return refund;
+  }
+
+  private move({ id: source, amount, currency }: Refund, type: 'refund' | 'refund_failure'): void {
+    this.of.move({ type, amount: type === 'refund' ? -amount : amount, fee: 0, currency, source });
   }
 
   /** The end of a refund; one that fails gives the payment its money back, also after it had succeeded. */
@@ -84,17 +91,10 @@ export class Refunds {
       refund.failure_reason = 'lost_or_stolen_card';
       charge.amount_refunded -= refund.amount;
       charge.refunded = false;
+      this.move(refund, 'refund_failure');
     }
     this.of.tell(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
     return refund;
-  }
-
-  /** Refunds of a payment, newest first, as the API lists them. */
-  list(payment_intent: string | null): object {
-    const data = [...this.all.values()].filter(
-      (refund) => payment_intent === null || refund.payment_intent === payment_intent,
-    );
-    return { object: 'list', url: '/v1/refunds', has_more: false, data: data.reverse() };
   }
 
   /** What is still at the rail of all payments, after what went back; fees aside. */

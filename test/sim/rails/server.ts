@@ -3,9 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type ApiFault, bodyOf, Faults, pause } from './faults.ts';
 import { type Form, parseForm, textAt } from './form.ts';
+import { expanded, listOf, pathsOf } from './lists.ts';
 import type { CardFate } from './mandates.ts';
 import { type RailEvent, RailRefusal, type Session } from './objects.ts';
 import { checkoutPage, setupPage } from './page.ts';
+import type { PayoutFault } from './payouts.ts';
 import { readState, writeState } from './state-file.ts';
 import { RailStore } from './store.ts';
 import { type DeliveryKnobs, Webhooks } from './webhooks.ts';
@@ -31,6 +33,8 @@ export interface Knobs {
   readonly amount_delta?: number;
   /** What the next refunds are at first. */
   readonly refunds?: 'succeeded' | 'pending';
+  /** How the next payouts differ from what they are made of. */
+  readonly payout?: PayoutFault;
   /** The rail forgets its idempotency keys, as it does after a day. */
   readonly forget_keys?: boolean;
 }
@@ -57,21 +61,6 @@ interface Kept {
 const FATES: readonly string[] = ['ok', 'insufficient_funds', 'authentication_required', 'expired_card'];
 const isFate = (word: string): word is CardFate => FATES.includes(word);
 
-function expanded(store: RailStore, object: object, paths: readonly string[]): object {
-  const copy = structuredClone(object) as Record<string, unknown>;
-  for (const path of paths) {
-    let at: Record<string, unknown> = copy;
-    for (const name of path.split('.')) {
-      const value = at[name];
-      if (typeof value === 'string') at[name] = structuredClone(store.object(value));
-      const inner = at[name];
-      if (typeof inner !== 'object' || inner === null) break;
-      at = inner as Record<string, unknown>;
-    }
-  }
-  return copy;
-}
-
 class RailServer {
   readonly store: RailStore;
   readonly webhooks = new Webhooks(railBWire);
@@ -94,9 +83,9 @@ class RailServer {
   }
 
   private maps() {
-    const { sessions, intents, charges, balances, refunds, disputes, mandates } = this.store;
+    const { sessions, intents, charges, balances, refunds, disputes, mandates, paying } = this.store;
     const { sessions: setups, setup_intents, payment_methods } = mandates;
-    const kept = { kept: this.kept, setups, setup_intents, payment_methods };
+    const kept = { kept: this.kept, setups, setup_intents, payment_methods, payouts: paying.all };
     return { sessions, intents, charges, balances, refunds, disputes, ...kept };
   }
 
@@ -120,6 +109,7 @@ class RailServer {
     if (knobs.api !== undefined) this.faults.set(knobs.api);
     if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
     if (knobs.refunds !== undefined) this.store.refunding.fate = knobs.refunds;
+    if (knobs.payout !== undefined) this.store.paying.fault = knobs.payout;
     if (knobs.forget_keys === true) this.kept.clear();
   }
 
@@ -155,34 +145,34 @@ class RailServer {
       .replace('/v1/checkout/', '/v1/')
       .split('/')
       .slice(2);
-    const kept = this.apiOfMandates({ call: `${method} ${resource} ${act}`, object_id, form, query });
+    const kept = this.apiOfMandates({ call: `${method} ${resource} ${act}`, object_id, form });
     if (kept !== null) return kept;
     if (method === 'POST' && act === 'expire' && resource === 'sessions') return this.store.expire(object_id);
     if (method === 'POST' && object_id === '' && resource === 'sessions')
       return this.store.createSession(form);
     if (method === 'POST' && object_id === '' && resource === 'refunds')
       return this.store.refunding.create(form);
-    if (method === 'GET' && object_id === '' && resource === 'refunds')
-      return this.store.refunding.list(query.get('payment_intent'));
+    if (method === 'GET' && object_id === '') {
+      const list = listOf(this.store, resource, query);
+      if (list !== null) return list;
+    }
     if (method === 'GET' && object_id !== '' && act === '') {
-      const expand = [...query].filter(([name]) => name.startsWith('expand')).map(([, value]) => value);
       const is_payment = resource === 'sessions' && !this.store.mandates.sessions.has(object_id);
       const found = is_payment ? this.store.session(object_id) : this.store.object(object_id);
-      return expanded(this.store, found, expand);
+      return expanded(this.store, found, pathsOf(query));
     }
     throw new RailRefusal(404, `Unrecognized request URL (${method}: ${path}).`);
   }
 
   /** Calls about cards that are kept; null for any other. */
-  private apiOfMandates(of: { call: string; object_id: string; form: Form; query: URLSearchParams }) {
+  private apiOfMandates(of: { call: string; object_id: string; form: Form }) {
     const { mandates } = this.store;
-    const { call, object_id, form, query } = of;
+    const { call, object_id, form } = of;
     const is_setup = textAt(form, 'mode') === 'setup' || mandates.sessions.has(object_id);
     if (call === 'POST sessions ' && object_id === '' && is_setup) return mandates.createSession(form);
     if (call === 'POST sessions expire' && is_setup) return mandates.expire(object_id);
     if (call === 'POST payment_intents ' && object_id === '') return mandates.charge(form);
     if (call === 'POST payment_intents cancel') return mandates.cancel(object_id);
-    if (call === 'GET payment_intents ' && object_id === '') return mandates.list(query.get('customer'));
     return call === 'POST payment_methods detach' ? mandates.detach(object_id) : null;
   }
 
@@ -299,6 +289,9 @@ class RailServer {
         action === ''
           ? disputing.open(session_id, text === '' ? {} : JSON.parse(text))
           : disputing.move(session_id, action as 'won');
+      this.save();
+    } else if (what === 'settle') {
+      answer = this.store.paying.settle(url.searchParams.get('currency') ?? 'usd');
       this.save();
     } else if (what === 'release') answer = { released: this.webhooks.release() };
     else if (what === 'resend') {

@@ -13,6 +13,7 @@ import {
   type Refund,
   type Session,
 } from './objects.ts';
+import { Payouts } from './payouts.ts';
 import { Refunds } from './refunds.ts';
 
 const FEE_BPS = 290;
@@ -47,6 +48,7 @@ export class RailStore {
   readonly refunding: Refunds;
   readonly disputing: Disputes;
   readonly mandates: Mandates;
+  readonly paying: Payouts;
   /** Added to the amount of the next payments, so that the payer pays another amount than requested. */
   amount_delta = 0;
   private readonly options: StoreOptions;
@@ -55,9 +57,11 @@ export class RailStore {
     this.options = options;
     const { intents, charges } = this;
     const tell = (type: string, object: object) => this.tell(type, object);
-    this.disputing = new Disputes({ intents, charges, id, seconds, tell });
+    this.paying = new Payouts({ balances: this.balances, id, seconds });
+    const move: Payouts['move'] = (moved) => this.paying.move(moved);
+    this.disputing = new Disputes({ intents, charges, id, seconds, tell, move });
     const bars = (charge_id: string) => this.disputing.bars(charge_id);
-    this.refunding = new Refunds({ intents, charges, id, seconds, tell, bars });
+    this.refunding = new Refunds({ intents, charges, id, seconds, tell, bars, move });
     const capture = (intent: Intent) => this.capture(intent);
     const pageOf = (session_id: string) => this.pageOf(session_id).replace('/c/pay/', '/c/setup/');
     this.mandates = new Mandates({ intents, id, seconds, tell, capture, pageOf });
@@ -182,27 +186,23 @@ export class RailStore {
 
   private capture(intent: Intent): void {
     const { amount, currency } = intent;
-    const balance_id = id('txn');
+    const charge_id = id('ch');
+    const fee = Math.round((amount * FEE_BPS) / 10_000) + FEE_FIXED;
+    const balance = this.paying.move({ type: 'charge', amount, fee, currency, source: charge_id });
     const charge: Charge = {
-      id: id('ch'),
+      id: charge_id,
       object: 'charge',
       livemode: false,
       created: seconds(),
       amount,
       currency,
       payment_intent: intent.id,
-      balance_transaction: balance_id,
+      metadata: { ...intent.metadata },
+      payment_method_details: { type: 'card' },
+      balance_transaction: balance.id,
       amount_refunded: 0,
       refunded: false,
     };
-    const fee = Math.round((amount * FEE_BPS) / 10_000) + FEE_FIXED;
-    const about = { created: seconds(), amount, fee, net: amount - fee, currency, source: charge.id };
-    this.balances.set(balance_id, {
-      id: balance_id,
-      object: 'balance_transaction',
-      type: 'charge',
-      ...about,
-    });
     this.charges.set(charge.id, charge);
     intent.amount_received = amount;
     intent.status = 'succeeded';
@@ -297,7 +297,7 @@ export class RailStore {
   /** An object by its id, whatever it is. */
   object(object_id: string): object {
     const { sessions, setup_intents, payment_methods } = this.mandates;
-    const kept = [sessions, setup_intents, payment_methods];
+    const kept = [sessions, setup_intents, payment_methods, this.paying.all];
     const maps = [
       this.sessions,
       this.intents,

@@ -19,6 +19,13 @@ function collection(all: readonly object[], query: URLSearchParams): object {
   return { entity: 'collection', count: items.length, items };
 }
 
+/** Those of a time, whose last second is in it; newest first. */
+function within<T extends { readonly created_at: number }>(rows: Iterable<T>, query: URLSearchParams): T[] {
+  const from = Number(query.get('from') ?? 0);
+  const to = Number(query.get('to') ?? Number.POSITIVE_INFINITY);
+  return [...rows].filter(({ created_at }) => created_at >= from && created_at <= to).reverse();
+}
+
 function list(items: readonly object[]): object {
   return { entity: 'collection', count: items.length, items };
 }
@@ -40,7 +47,7 @@ function onOrders(store: RailAStore, { method, path, query, body }: ApiCall): ob
 function onPayments(store: RailAStore, { method, path, query, body, refund_key }: ApiCall): object | null {
   const [, , , payment_id = '', part = '', refund_id = ''] = path.split('/');
   if (payment_id === '')
-    return method === 'GET' ? collection([...store.payments.values()].reverse(), query) : null;
+    return method === 'GET' ? collection(within(store.payments.values(), query), query) : null;
   if (method === 'POST') {
     if (payment_id === 'create' && part === 'recurring') return store.mandates.debit(body);
     if (part === 'refund') return store.refund(payment_id, body, refund_key);
@@ -67,9 +74,23 @@ function onCustomers({ mandates }: RailAStore, { method, path, body }: ApiCall):
 function onSettlements(settlements: Settlements, { path, query }: ApiCall): object | null {
   const [, , , settlement_id = '', part = ''] = path.split('/');
   if (settlement_id === 'recon' && part === 'combined') return list(settlements.report(query));
-  const all = [...settlements.settlements.values()].reverse();
-  if (settlement_id === '') return collection(all, query);
-  return all.find(({ id }) => id === settlement_id) ?? null;
+  if (settlement_id === '') return collection(within(settlements.settlements.values(), query), query);
+  return settlements.settlements.get(settlement_id) ?? null;
+}
+
+function onRefunds(store: RailAStore, { path, query }: ApiCall): object {
+  const refund_id = path.split('/')[3] ?? '';
+  return refund_id === ''
+    ? collection(within(store.refunds.values(), query), query)
+    : store.refundOf(refund_id);
+}
+
+/** The list takes no time. */
+function onDisputes(disputes: Disputes, { path, query }: ApiCall): object {
+  const dispute_id = path.split('/')[3] ?? '';
+  return dispute_id === ''
+    ? collection([...disputes.all.values()].reverse(), query)
+    : disputes.dispute(dispute_id);
 }
 
 /** The answer to a call. @throws RailARefusal. */
@@ -83,8 +104,8 @@ export function callApi(
     (resource === 'orders' && onOrders(store, call)) ||
     (resource === 'payments' && onPayments(store, call)) ||
     (resource === 'customers' && onCustomers(store, call)) ||
-    (resource === 'refunds' && call.method === 'GET' && store.refundOf(call.path.split('/')[3] ?? '')) ||
-    (resource === 'disputes' && call.method === 'GET' && disputes.dispute(call.path.split('/')[3] ?? '')) ||
+    (resource === 'refunds' && call.method === 'GET' && onRefunds(store, call)) ||
+    (resource === 'disputes' && call.method === 'GET' && onDisputes(disputes, call)) ||
     (resource === 'settlements' && call.method === 'GET' && onSettlements(settlements, call));
   if (answer) return answer;
   throw new RailARefusal(400, 'The requested URL was not found on the server.', { reason: 'NA' });

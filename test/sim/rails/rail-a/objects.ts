@@ -97,7 +97,7 @@ export interface Settlement {
 /** A line of the rail's report of what it settled. */
 export interface ReconItem {
   readonly entity_id: string;
-  readonly type: 'payment' | 'refund';
+  readonly type: 'payment' | 'refund' | 'adjustment';
   readonly debit: number;
   readonly credit: number;
   readonly amount: number;
@@ -114,6 +114,7 @@ export interface ReconItem {
   readonly order_id: string | null;
   readonly order_receipt: string | null;
   readonly method: Method | null;
+  readonly dispute_id: string | null;
 }
 
 /** An event and the id that travels in its header. */

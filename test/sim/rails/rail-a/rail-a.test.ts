@@ -148,7 +148,8 @@ test('settled: what was captured less the fee, refunds taken off, each line in t
   expect([made?.amount, made?.fees]).toEqual([50_000 - 1_180 - 10_000, 1_180]);
   expect(own.settlements.settle()).toBeNull();
   expect(await api.settlements.all()).toMatchObject({ items: [{ id: made?.id, status: 'processed' }] });
-  const day = new Date((made?.created_at ?? 0) * 1_000);
+  // The days of the report are those of India.
+  const day = new Date((made?.created_at ?? 0) * 1_000 + 5.5 * 3_600_000);
   const query = { year: day.getUTCFullYear(), month: day.getUTCMonth() + 1, day: day.getUTCDate() };
   const report = (await api.settlements.reports(query)) as unknown as { items: object[] };
   expect(report.items).toMatchObject([

@@ -58,8 +58,8 @@ export interface RailASim {
 class RailAServer {
   readonly webhooks = new Webhooks(railAWire);
   readonly store = new RailAStore((event) => this.webhooks.take(event));
-  readonly settlements = new Settlements(this.store);
   readonly disputes = new Disputes(this.store);
+  readonly settlements = new Settlements(this.store, this.disputes);
   readonly calls: string[] = [];
   private readonly checkouts = new Map<string, Checkout>();
   private readonly faults = new Faults();
