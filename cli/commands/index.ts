@@ -98,6 +98,16 @@ export const commands: readonly Listed[] = [
     'check such a proof, without database or network',
     () => import('./ledger/check-proof.ts'),
   ),
+  listed(
+    'rails compare',
+    'compare a day with the books of a payment rail',
+    () => import('./rails/compare.ts'),
+  ),
+  listed(
+    'rails list',
+    'show what the daily comparison with the rails has found',
+    () => import('./rails/list.ts'),
+  ),
   listed('disputes list', 'show disputes that wait for somebody', () => import('./disputes/list.ts')),
   listed('disputes show', 'show one dispute', () => import('./disputes/show.ts')),
   listed('disputes lift', 'let an organization make calls again', () => import('./disputes/lift.ts')),

@@ -1185,6 +1185,20 @@ CREATE UNIQUE INDEX project_slug_once ON public.project USING btree (org_id, slu
 CREATE TRIGGER project_announces AFTER UPDATE OF status ON public.project FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.project to svc_runtime;
 
+create table public.rail_comparison (
+  rail text not null,
+  day date not null,
+  asked_at timestamp with time zone,
+  compared_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  failure text,
+  counts jsonb not null default '{}'::jsonb,
+  findings jsonb not null default '[]'::jsonb,
+  constraint rail_comparison_pkey PRIMARY KEY (rail, day),
+  constraint rail_comparison_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text])))
+);
+grant insert, select, update on public.rail_comparison to svc_runtime;
+
 create table public.rail_dispute (
   rail text not null,
   ref text not null,
@@ -1222,6 +1236,21 @@ CREATE INDEX rail_event_latest ON public.rail_event USING btree (rail, received_
 CREATE INDEX rail_event_of_nobody ON public.rail_event USING btree (received_at) WHERE ((topup_id IS NULL) AND (payment_ref IS NULL));
 grant insert, select on public.rail_event to svc_runtime;
 grant update (topup_id, payment_ref, answer) on public.rail_event to svc_runtime;
+
+create table public.rail_payout (
+  rail text not null,
+  ref text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  state text not null,
+  bank_ref text,
+  paid_at timestamp with time zone not null,
+  constraint rail_payout_pkey PRIMARY KEY (rail, ref),
+  constraint rail_payout_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint rail_payout_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint rail_payout_state_check CHECK ((state = ANY (ARRAY['under_way'::text, 'paid'::text, 'failed'::text])))
+);
+grant insert, select, update on public.rail_payout to svc_runtime;
 
 create table public.rail_refund (
   rail text not null,
@@ -1393,6 +1422,7 @@ CREATE INDEX refund_of_staff ON public.refund USING btree (created_at DESC, id D
 CREATE INDEX refund_of_topup ON public.refund USING btree (topup_id, created_at);
 CREATE UNIQUE INDEX refund_one_at_a_time ON public.refund USING btree (topup_id) WHERE (status = 'pending'::text);
 CREATE UNIQUE INDEX refund_rail_ref_once ON public.refund USING btree (gateway, gateway_ref) WHERE (gateway_ref IS NOT NULL);
+CREATE INDEX refund_settled ON public.refund USING btree (gateway, settled_at) WHERE (settled_at IS NOT NULL);
 CREATE INDEX refund_walk ON public.refund USING btree (org_id, created_at DESC, id DESC);
 grant insert, select, update on public.refund to svc_runtime;
 
@@ -1544,6 +1574,33 @@ create table public.settings (
   constraint settings_pkey PRIMARY KEY (name)
 );
 grant delete, insert, select, update on public.settings to svc_runtime;
+
+create table public.settlement_line (
+  rail text not null,
+  kind text not null,
+  ref text not null,
+  source_ref text,
+  payment_ref text,
+  topup_id text,
+  amount_minor bigint not null,
+  fee_minor bigint not null,
+  extra_fee_minor bigint not null,
+  currency text not null,
+  payout_ref text not null,
+  settled_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  constraint settlement_line_pkey PRIMARY KEY (rail, kind, ref),
+  constraint settlement_line_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint settlement_line_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'refund_back'::text, 'dispute'::text, 'dispute_back'::text, 'fee'::text, 'other'::text]))),
+  constraint settlement_line_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint settlement_line_ref_check CHECK (((char_length(ref) >= 1) AND (char_length(ref) <= 255))),
+  constraint settlement_line_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE INDEX settlement_line_fees ON public.settlement_line USING btree (settled_at) WHERE (extra_fee_minor <> 0);
+CREATE INDEX settlement_line_of_payment ON public.settlement_line USING btree (rail, payment_ref) WHERE (kind = 'payment'::text);
+CREATE INDEX settlement_line_of_payout ON public.settlement_line USING btree (rail, payout_ref);
+CREATE INDEX settlement_line_of_source ON public.settlement_line USING btree (rail, source_ref) WHERE (kind = 'refund'::text);
+grant insert, select on public.settlement_line to svc_runtime;
 
 create table public.sign_in_challenge (
   hash bytea not null,
@@ -1776,7 +1833,9 @@ create table public.topup (
   constraint topup_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id),
   constraint topup_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+CREATE INDEX topup_of_rail ON public.topup USING btree (gateway, created_at);
 CREATE INDEX topup_open ON public.topup USING btree (org_id) WHERE (status = 'pending'::text);
+CREATE INDEX topup_paid ON public.topup USING btree (gateway, paid_at) WHERE (paid_at IS NOT NULL);
 CREATE INDEX topup_walk ON public.topup USING btree (org_id, created_at DESC, id DESC);
 grant insert, select, update on public.topup to svc_runtime;
 

@@ -35,6 +35,7 @@ import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
+import { compareRails } from '../settlements/index.ts';
 import {
   type MoneyIn,
   purgeQuotes,
@@ -231,6 +232,7 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
     { name: 'rail_refunds', every_ms: 60 * SECOND, run: () => adoptRailRefunds(jobContext(parts)) },
+    { name: 'compare_rails', every_ms: 10 * SECOND, run: () => compareRails(jobContext(parts)) },
     { name: 'early_disputes', every_ms: 10 * SECOND, run: () => adoptEarlyDisputes(jobContext(parts)) },
     { name: 'dispute_losses', every_ms: 10 * SECOND, run: () => settleLosses(jobContext(parts)) },
     { name: 'auto_topups', every_ms: 5 * SECOND, run: () => lookAtBalances(jobContext(parts)) },

@@ -7,7 +7,7 @@ export {
   settleDispute,
 } from './disputes/follow.ts';
 export { endLossBy, settleLosses } from './disputes/loss.ts';
-export { adoptEarlyDisputes } from './disputes/take.ts';
+export { adoptEarlyDisputes, takeDisputeFact } from './disputes/take.ts';
 export {
   pollRefund,
   type RefundProgress,
@@ -21,7 +21,7 @@ export {
   refundOperations,
   refundTopupOperation,
 } from './operations.ts';
-export { adoptRailRefunds } from './rail-refunds.ts';
+export { adoptRailRefunds, takeRefundFact } from './rail-refunds.ts';
 export { requestRefund } from './request.ts';
 export { RefundView } from './schema.ts';
 export {

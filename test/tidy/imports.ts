@@ -33,6 +33,7 @@ export const concepts = [
   'mandates',
   'e-invoices',
   'refunds',
+  'settlements',
   'credits',
   'gifts',
   'redeem',

@@ -122,6 +122,46 @@ const words: Readonly<Record<string, Words>> = {
     why: 'The portal could not be reached, or refused the document, for 30 days.',
     todo: 'Ask the accountant what to do; the sale and its credit stand.',
   },
+  payment_not_at_rail: {
+    title: 'Payment that the rail lacks',
+    why: 'A top-up was booked as paid, and the rail does not list its payment and does not know it when asked.',
+    todo: 'Look for the payment in the dashboard of the rail. When it is not there, credits were given for nothing: tell who runs the service.',
+  },
+  payment_unsettled: {
+    title: 'Payment not paid out',
+    why: 'Ten days after a payment it is in no payout of the rail, which has paid out others since.',
+    todo: 'Ask the rail why it keeps the payment. The item ends by itself when it is paid out.',
+  },
+  refund_unsettled: {
+    title: 'Refund in no payout',
+    why: 'Ten days after a refund the rail has taken it off no payout, though it has made some since.',
+    todo: 'See in the dashboard of the rail whether the refund went out. The item ends by itself when a payout has it.',
+  },
+  settlement_differs: {
+    title: 'Settled another amount',
+    why: 'The rail paid out another amount than was booked, or took another fee than it had said. Credits stay as they are; the fee is in the accounts as it was taken.',
+    todo: 'Compare payout and top-up in the dashboard of the rail, and claim what is missing there.',
+  },
+  settlement_unknown: {
+    title: 'Line of a payout that fits nothing',
+    why: 'A payout of the rail has a line that is no payment, refund, dispute or fee. Nothing was booked.',
+    todo: 'Ask the rail what it is, and tell the accountant.',
+  },
+  payout_differs: {
+    title: 'Payout is not its lines',
+    why: 'What the rail sent to the bank is not the sum of the lines that it lists for it. Looked at a day later, so that late lines are in it.',
+    todo: 'Compare the payout with its report in the dashboard of the rail and with the bank’s statement.',
+  },
+  payout_failed: {
+    title: 'Payout failed',
+    why: 'The bank did not take a payout of the rail. The money is still at the rail.',
+    todo: 'See the reason in the dashboard of the rail; the account number there may be wrong.',
+  },
+  comparison_overdue: {
+    title: 'Rail not compared for days',
+    why: 'The books of the rail could not be read for two days. Payments are booked by callbacks and polls all the same.',
+    todo: 'See whether the rail is reachable and its keys are valid. It is caught up with, and the item ends, by itself.',
+  },
   reconciliation_variance: {
     title: 'Ledger and calls differ',
     why: 'What a day’s calls cost by their rows is not what the ledger charged. It ends by itself when the two agree again.',
