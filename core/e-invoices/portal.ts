@@ -5,7 +5,8 @@ import type { EInvoice } from '../invoices/index.ts';
 import { isObject } from '../kernel/index.ts';
 import { type PortalAnswer, type PortalKeys, readAnswer } from './answer.ts';
 
-const TIMEOUT_MS = 20_000;
+/** A registration asks twice at most, within the half minute of its step. */
+const TIMEOUT_MS = 12_000;
 const BYTES_MAX = 262_144;
 const DUPLICATE = '2150';
 /** Statuses that say nothing about the document: who asks, how often, or how the portal is. */

@@ -33,7 +33,8 @@ const PATIENCE_MS = 30 * DAY_MS;
 /** Waits after the first tries that got no answer; later each hour. */
 const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS] as const;
 const defaults: ActivityOptions = {
-  startToCloseTimeout: '60 seconds',
+  // A worker that is killed in a step is missed after this time.
+  startToCloseTimeout: '30 seconds',
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,
