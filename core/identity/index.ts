@@ -12,11 +12,12 @@ export {
 } from './members/operations.ts';
 export { InvitationView, invitationStates } from './members/schema.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
+export { createOrgOperation, transferOrgOperation } from './org-create.ts';
 export { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
 export { purgeSignIn } from './purge.ts';
 export { MemberView, memberSources, memberStates, SessionView, signInMethods } from './schema.ts';
-export { addressPrefix, clientAddress, isInNetworks } from './sessions/network.ts';
+export { addressPrefix, clientAddress, isInNetworks, isNetwork } from './sessions/network.ts';
 export {
   checkCsrf,
   clearedCookie,

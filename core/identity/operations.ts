@@ -7,6 +7,7 @@ import {
   recoveryCodesOperation,
 } from './account-operations.ts';
 import { memberOperations } from './members/operations.ts';
+import { createOrgOperation, transferOrgOperation } from './org-create.ts';
 import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 import {
   endSessionOperation,
@@ -51,6 +52,8 @@ export const identityOperations = [
   disableTotpOperation,
   recoveryCodesOperation,
   listOrgsOperation,
+  createOrgOperation,
+  transferOrgOperation,
   ...memberOperations,
   listOrgSessionsOperation,
   endOrgSessionOperation,

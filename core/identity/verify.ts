@@ -17,6 +17,7 @@ import type { SessionProof, SessionRow } from './types.ts';
 
 /** `last_seen_at` is written at most this often. */
 const TOUCH_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 function ended(): ServiceError {
   return new ServiceError('session_expired', 'The session has ended. Sign in again.');
@@ -38,6 +39,12 @@ export function barredBy(
   return require_2fa === true && !session.two_factor ? 'two_factor_required' : undefined;
 }
 
+/** Whether the organization wants newer sessions: it may have shortened them after this one began. */
+function isTooOld(session: SessionRow, membership: Membership | null, at: Date): boolean {
+  const hours = membership?.security.session_hours;
+  return hours !== undefined && at.getTime() >= session.created_at.getTime() + hours * HOUR_MS;
+}
+
 /**
  * The person behind a session token, in the organization it stands in or the one that `org_override` names.
  * @throws ServiceError authentication_required for text without the form of a token, session_expired for a token that
@@ -57,6 +64,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   if (session.sso_org_id !== null && org_id !== session.sso_org_id) throw notFound();
   const membership = org_id === null ? null : await findMembership(db, { org_id, user_id: session.user_id });
   if (org_override !== null && membership === null) throw notFound();
+  if (isTooOld(session, membership, at)) throw ended();
   if (proof.passive !== true && at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
     await touchSession(db, { id: session.id, at });
   const barred = barredBy(session, membership, proof.ip);

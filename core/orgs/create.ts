@@ -12,6 +12,8 @@ import { currencyOf } from './currency.ts';
 import { placeFor } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
 import { countProjects, findProject, insertProject } from './project-store.ts';
+import { keepSlug } from './settings-store.ts';
+import { slugTaken } from './slug.ts';
 import { insertOrg } from './store.ts';
 import type { Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
 
@@ -53,6 +55,7 @@ export function createOrg(
     const id = context.newId('org');
     const at = context.now();
     const shard = org.shard ?? placeFor(id, context.shards);
+    await keepSlug(context.db, org.slug);
     const made = await insertOrg(context.db, {
       id,
       slug: org.slug,
@@ -66,9 +69,7 @@ export function createOrg(
       shard,
       at,
     });
-    if (made === null) {
-      throw new ServiceError('already_exists', 'The slug is taken. Choose another one.', { param: 'slug' });
-    }
+    if (made === null) throw slugTaken();
     const { live_book_id, sandbox_book_id } = made;
     const live_book = { book_id: live_book_id, org_id: id, low_mark_micro_usd: LOW_BALANCE };
     await orderBook(context, shard, { ...live_book, environment: 'live' });

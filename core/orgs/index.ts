@@ -48,6 +48,8 @@ export {
   lockProject,
   updateProject,
 } from './project-store.ts';
+export { findSettings, keepSlug, putSettings } from './settings-store.ts';
+export { refuseReservedSlug, SlugIn, slugTaken } from './slug.ts';
 export {
   findGrantFacts,
   findOrg,
@@ -74,6 +76,7 @@ export type {
   Membership,
   Org,
   OrgDataPolicy,
+  OrgSecurity,
   OrgStatus,
   Project,
 } from './types.ts';

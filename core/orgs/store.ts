@@ -1,6 +1,6 @@
 // SQL of organizations.
 import type { Db, Id } from '../kernel/index.ts';
-import type { GrantFacts, LimitOverrides, Org, OrgDataPolicy, OrgKind, SecuritySettings } from './types.ts';
+import type { GrantFacts, LimitOverrides, Org, OrgDataPolicy, OrgKind, OrgSecurity } from './types.ts';
 
 /** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
@@ -77,7 +77,7 @@ export interface OrgRecord
   readonly billing_email: string | null;
   readonly billing_address: Record<string, unknown> | null;
   readonly low_balance_micro: number;
-  readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
+  readonly settings: { readonly security?: OrgSecurity };
   readonly closed_at: Date | null;
   readonly updated_at: Date;
 }

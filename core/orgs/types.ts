@@ -33,7 +33,7 @@ export interface Org {
   readonly billing_country: string;
   readonly billing_currency: string;
   readonly data_policy: OrgDataPolicy;
-  readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
+  readonly settings: { readonly security?: OrgSecurity };
   /** The ledger that its books are in. */
   readonly shard: string;
   readonly live_book_id: number;
@@ -76,13 +76,19 @@ export interface GrantFacts {
 }
 
 /** `settings.security` of an organization, as far as sign-in reads it. */
-export interface SecuritySettings {
+interface SecuritySettings {
   readonly session_hours?: number;
   readonly require_2fa?: boolean;
   /** Whether a sign-in at the identity provider counts as a second factor; absent: it does. */
   readonly sso_counts_as_2fa?: boolean;
   /** Networks that sessions may come from; empty or absent: all. */
   readonly console_ip_allow?: readonly string[];
+}
+
+/** `settings.security` with what holds for keys as well. */
+export interface OrgSecurity extends SecuritySettings {
+  /** Days after which keys end that were made without an end; 0 or absent: they do not end. */
+  readonly key_default_expiry_days?: number;
 }
 
 /** An organization as one of its active members sees it. */

@@ -26,6 +26,7 @@ import {
 } from '../orgs/index.ts';
 import { billingChangeIn, billingMembers, changeBilling } from '../topups/index.ts';
 import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
+import { changeSettings, settingsChangeIn, settingsMembers } from './settings.ts';
 
 /** By the role of the person, or of a key's maker now; a service key may do it. */
 function refuseOthers(context: Context, { param, roles }: { param: string; roles: readonly Role[] }): void {
@@ -85,7 +86,7 @@ export const updateOrgOperation = operation({
   method: 'PATCH',
   path: '/v1/orgs/:id',
   summary:
-    "Change an organization's data policy, its currency, address and tax status, or when it is told of a low balance",
+    'Change an organization: name, slug, security, data policy, currency, address, tax status, or when it is told of a low balance',
   audience: {
     kind: 'key',
     scopes: ['manage:keys'],
@@ -95,11 +96,12 @@ export const updateOrgOperation = operation({
   input: Type.Object({
     id: idOf('org'),
     data_policy: Type.Optional(nullable(DataPolicyPatch)),
+    ...settingsMembers,
     ...billingMembers,
     ...lowBalanceMember,
   }),
   output: OrgView,
-  errors: ['invalid_pattern', 'invalid_gstin', 'conflict'],
+  errors: ['invalid_pattern', 'invalid_gstin', 'conflict', 'already_exists', 'state_conflict'],
   versioned: true,
   request: { data_policy: { zdr: true, regions: ['eu'], redact: { presets: ['email'] } } },
   example: orgExample,
@@ -114,6 +116,11 @@ export const updateOrgOperation = operation({
       if (data_policy !== undefined) {
         refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
         await changePolicy(context, data_policy);
+      }
+      const settings = settingsChangeIn(others);
+      if (settings !== null) {
+        refuseOthers(context, { param: Object.keys(settings)[0] as string, roles: ['owner', 'admin'] });
+        await changeSettings(context, id, settings);
       }
       if (low_balance_micro !== undefined) {
         refuseOthers(context, { param: 'low_balance_micro', roles: ['owner', 'admin', 'billing'] });

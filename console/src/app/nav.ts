@@ -9,7 +9,8 @@ export type NavPage =
   | 'credits'
   | 'invoices'
   | 'budgets'
-  | 'members';
+  | 'members'
+  | 'settings';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -44,6 +45,12 @@ export const nav: readonly NavGroup[] = [
       { page: 'budgets', name: 'Budgets', icon: 'gauge', key: 'b' },
     ],
   },
-  { name: 'Organisation', items: [{ page: 'members', name: 'Members', icon: 'users', key: 'm' }] },
+  {
+    name: 'Organisation',
+    items: [
+      { page: 'members', name: 'Members', icon: 'users', key: 'm' },
+      { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
+    ],
+  },
 ];
 export const navItems = nav.flatMap(({ items }) => items);

@@ -83,6 +83,10 @@ const pages = {
     kept(() => import('../pages/members/page.tsx')),
     'MembersPage',
   ),
+  settings: lazyRouteComponent(
+    kept(() => import('../pages/settings/page.tsx')),
+    'SettingsPage',
+  ),
   invitation: lazyRouteComponent(
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
@@ -103,7 +107,12 @@ export function preloadPage(pathname: string): void {
 
 /** Asks for the code of all pages and of what opens over them, so that each opens at once, also when the connection has gone. */
 export async function preloadAll(): Promise<void> {
-  const dialogs = [import('./overlays.tsx'), import('./palette.tsx'), import('./shortcut-table.tsx')];
+  const dialogs = [
+    import('./create-org.tsx'),
+    import('./overlays.tsx'),
+    import('./palette.tsx'),
+    import('./shortcut-table.tsx'),
+  ];
   await Promise.allSettled([...Object.values(pages).map((page) => page.preload?.()), ...dialogs]);
 }
 
@@ -234,6 +243,12 @@ const membersRoute = createRoute({
   component: pages.members,
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/settings',
+  component: pages.settings,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -257,6 +272,7 @@ const routeTree = rootRoute.addChildren([
     policiesRoute,
     policyRoute,
     membersRoute,
+    settingsRoute,
     profileRoute,
   ]),
 ]);

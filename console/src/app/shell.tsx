@@ -17,6 +17,7 @@ import { NotFound, Unreachable } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
+const CreateOrgDialog = lazy(() => import('./create-org.tsx').then((m) => ({ default: m.CreateOrgDialog })));
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
@@ -25,40 +26,52 @@ const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default:
 function OrgSwitch({ session }: { session: Session }) {
   const place = useOrg();
   const navigate = useNavigate();
+  const [creating, setCreating] = useState(false);
   return (
-    <Menu
-      withInitialFocusPlaceholder={false}
-      position="bottom-start"
-      width={220}
-      transitionProps={{ duration: 0 }}
-    >
-      <Menu.Target>
-        <button type="button" className="org-switch" aria-label={`Organisation ${place.name}, switch`}>
-          <span className="org-mark" aria-hidden="true">
-            {place.name.charAt(0).toUpperCase()}
-          </span>
-          <span className="grow">
-            <b className="ellipsis">{place.name}</b>
-            <small>{place.role}</small>
-          </span>
-          <Icon name="selector" size={15} />
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>Organisations</Menu.Label>
-        {session.orgs.map((org) => (
-          <Menu.Item
-            key={org.id}
-            rightSection={org.id === place.id ? <Icon name="check" size={14} /> : null}
-            onClick={() =>
-              void navigate({ to: '/$org/$env/home', params: { org: org.slug, env: place.env } })
-            }
-          >
-            {org.name} <span className="faint">· {org.role}</span>
+    <>
+      <Menu
+        withInitialFocusPlaceholder={false}
+        position="bottom-start"
+        width={220}
+        transitionProps={{ duration: 0 }}
+      >
+        <Menu.Target>
+          <button type="button" className="org-switch" aria-label={`Organisation ${place.name}, switch`}>
+            <span className="org-mark" aria-hidden="true">
+              {place.name.charAt(0).toUpperCase()}
+            </span>
+            <span className="grow">
+              <b className="ellipsis">{place.name}</b>
+              <small>{place.role}</small>
+            </span>
+            <Icon name="selector" size={15} />
+          </button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Organisations</Menu.Label>
+          {session.orgs.map((org) => (
+            <Menu.Item
+              key={org.id}
+              rightSection={org.id === place.id ? <Icon name="check" size={14} /> : null}
+              onClick={() =>
+                void navigate({ to: '/$org/$env/home', params: { org: org.slug, env: place.env } })
+              }
+            >
+              {org.name} <span className="faint">· {org.role}</span>
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item leftSection={<Icon name="plus" size={14} />} onClick={() => setCreating(true)}>
+            New organisation
           </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+        </Menu.Dropdown>
+      </Menu>
+      {creating && (
+        <Suspense>
+          <CreateOrgDialog onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

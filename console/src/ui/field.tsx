@@ -65,6 +65,15 @@ export function PasswordField({ label, hint, fault, ...rest }: Around & Componen
   );
 }
 
+export function AreaField({ label, hint, fault, ...rest }: Around & ComponentPropsWithRef<'textarea'>) {
+  const id = useId();
+  return (
+    <Frame id={id} label={label} hint={hint} fault={fault ?? null}>
+      <textarea className="input area" {...rest} {...around(id, { label, hint, fault: fault ?? null })} />
+    </Frame>
+  );
+}
+
 export function SelectField({
   label,
   hint,

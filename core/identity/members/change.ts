@@ -89,3 +89,28 @@ export function removeMember(context: Context, place: Place): Promise<void> {
     });
   });
 }
+
+/**
+ * Makes another member an owner and the caller an admin, in one step.
+ * @throws ServiceError not_found, permission_denied, state_conflict.
+ */
+export function transferOwnership(context: Context, { org_id, user_id }: Place): Promise<void> {
+  const own_id = sessionCaller(context).user_id;
+  if (user_id === own_id) throw new ServiceError('state_conflict', 'You are an owner already.');
+  return context.transaction(async (context) => {
+    // Persons in the order of their ids, so that two transfers at once do not wait for each other.
+    if (!isId('user', user_id)) throw notFound();
+    for (const id of [own_id, user_id].sort()) await lockPerson(context.db, id as Id<'user'>);
+    await lockOwnOrg(context, org_id);
+    if ((await presentRole(context, org_id)) !== 'owner') refuseOverOwners('admin', ['owner']);
+    const member = await findMember(context.db, { org_id, user_id });
+    if (member === null || member.status !== 'active') throw notFound();
+    const at = context.now();
+    await setMemberRole(context.db, { org_id, user_id, role: 'owner', at });
+    await setMemberRole(context.db, { org_id, user_id: own_id, role: 'admin', at });
+    await writeAudit(context, {
+      ...{ action: 'orgs.transfer', org_id, target: { type: 'user', id: user_id } },
+      ...{ before: { role: member.role }, after: { role: 'owner', previous_owner_role: 'admin' } },
+    });
+  });
+}

@@ -1,5 +1,6 @@
 // Network addresses: who the client is behind proxies, whether a network list holds it, and its prefix, which is what
 // is stored and throttled (v4 /32, v6 /64).
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
@@ -21,6 +22,17 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
     const width = start.kind() === 'ipv4' ? 32 : 128;
     return address.match(start as never, bits === undefined ? width : Number(bits));
   });
+}
+
+/** Whether `text` is an address or a network in CIDR form, which `isInNetworks` can compare with. */
+export function isNetwork(text: string): boolean {
+  const [base, bits, more] = text.split('/') as [string, string?, string?];
+  // Not the short forms (`10.1`) that the library reads too, nor a zone.
+  const start = isIP(base) === 0 || base.includes('%') ? null : parse(base);
+  if (start === null || more !== undefined) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (start.kind() === 'ipv4' ? 32 : 128))
+  );
 }
 
 /**

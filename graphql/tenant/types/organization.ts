@@ -10,9 +10,9 @@ import {
   projectStatuses,
   resumeProjectOperation,
 } from '@svc/core/budgets/index.ts';
-import { listOrgsOperation } from '@svc/core/identity/index.ts';
+import { createOrgOperation, listOrgsOperation, transferOrgOperation } from '@svc/core/identity/index.ts';
 import { getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
-import { lowBalanceMember, updateOrgOperation } from '@svc/core/privacy/index.ts';
+import { lowBalanceMember, settingsMembers, updateOrgOperation } from '@svc/core/privacy/index.ts';
 import { billingMembers } from '@svc/core/topups/index.ts';
 import { Type } from 'typebox';
 import { builder, derive, Node } from '../builder.ts';
@@ -77,6 +77,30 @@ mutation({
 interface Payload {
   readonly answer: unknown;
 }
+
+mutation({
+  name: 'updateOrgSettings',
+  operation: updateOrgOperation,
+  input: Type.Object({ id: OrgView.properties.id, ...settingsMembers }),
+  description: 'Changes name, slug and security of the organization.',
+  payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
+});
+
+mutation({
+  name: 'createOrg',
+  operation: createOrgOperation,
+  input: createOrgOperation.input,
+  description: 'Makes an organization, which the person then owns.',
+  payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
+});
+
+mutation({
+  name: 'transferOrg',
+  operation: transferOrgOperation,
+  input: transferOrgOperation.input,
+  description: 'Makes another member the owner; whoever hands over becomes an admin.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});
 const payload = (t: Parameters<Parameters<typeof mutation>[0]['payload']>[0]) => ({
   project: t.field({ type: Project, resolve: ({ answer }: Payload) => answer }),
 });

@@ -14,7 +14,7 @@ interface Asking {
 }
 
 /** `run` asks for the password where it must, then does what was asked once more; `dialog` stands on the page. */
-export function useProof() {
+export function useProof(why = 'This changes how you sign in, and your last sign-in is a while ago.') {
   const [asking, setAsking] = useState<Asking | null>(null);
   const run = async <T,>(act: () => Promise<Result<T>>): Promise<Result<T>> => {
     const first = await act();
@@ -23,10 +23,10 @@ export function useProof() {
     setAsking(null);
     return proved ? act() : first;
   };
-  return { run, dialog: asking && <ProofDialog asking={asking} /> };
+  return { run, dialog: asking && <ProofDialog asking={asking} why={why} /> };
 }
 
-function ProofDialog({ asking }: { asking: Asking }) {
+function ProofDialog({ asking, why }: { asking: Asking; why: string }) {
   const [fault, setFault] = useState<Fault | null>(null);
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -39,12 +39,7 @@ function ProofDialog({ asking }: { asking: Asking }) {
     else setFault(answer.fault);
   };
   return (
-    <Dialog
-      title="Enter your password"
-      note="This changes how you sign in, and your last sign-in is a while ago."
-      size={420}
-      onClose={() => asking.answer(false)}
-    >
+    <Dialog title="Enter your password" note={why} size={420} onClose={() => asking.answer(false)}>
       <form className="profile-form" onSubmit={(event) => void submit(event)} noValidate>
         <PasswordField
           label="Password"

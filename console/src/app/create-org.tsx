@@ -1,0 +1,90 @@
+// Making an organisation, from the switch between them.
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { CreateOrgDocument } from '../api/gen/graphql.ts';
+import { loadSession } from '../api/session.ts';
+import { useAct } from '../pages/members/act.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { FormFault } from '../ui/states.tsx';
+
+/** A short name made of `name`: small letters, digits and hyphens. */
+const slugOf = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, '');
+
+function useCreate(onClose: () => void) {
+  const { act, busy, fault } = useAct();
+  const navigate = useNavigate();
+  const create = async (input: { name: string; slug: string; billingCountry: string }) => {
+    const done = await act(async (client) => {
+      const { data, error } = await client.mutation(CreateOrgDocument, { input }).toPromise();
+      return { answer: data?.createOrg, error };
+    });
+    if (!done) return;
+    await loadSession();
+    onClose();
+    await navigate({ to: '/$org/$env/home', params: { org: input.slug, env: 'live' } });
+  };
+  return { create, busy, fault };
+}
+
+export function CreateOrgDialog({ onClose }: { onClose: () => void }) {
+  const { create, busy, fault } = useCreate(onClose);
+  const [slug, setSlug] = useState<string | null>(null);
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const country = String(new FormData(event.currentTarget).get('country') ?? '');
+    const billingCountry = country.trim().toUpperCase();
+    void create({ name: name.trim(), slug: slug ?? slugOf(name), billingCountry });
+  };
+  return (
+    <Dialog
+      title="New organisation"
+      note="It has its own balance, keys and members, and begins with play money in the sandbox."
+      size={460}
+      onClose={onClose}
+    >
+      <form className="sign-in-form" onSubmit={submit} noValidate>
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          maxLength={120}
+          autoComplete="organization"
+          onChange={({ target }) => setName(target.value)}
+          data-autofocus
+        />
+        <TextField
+          label="Short name"
+          name="slug"
+          value={slug ?? slugOf(name)}
+          maxLength={40}
+          spellCheck={false}
+          autoComplete="off"
+          hint="In every address of this console."
+          onChange={({ target }) => setSlug(target.value)}
+        />
+        <TextField
+          label="Billing country"
+          name="country"
+          maxLength={2}
+          autoComplete="country"
+          hint="Two letters, such as IN or US. It decides the currency and the tax."
+        />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Make the organisation
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+// What the organisation is called, and the short name in its addresses.
+import { type FormEvent, useState } from 'react';
+import { type OrgSettingsFragment, UpdateOrgSettingsDocument } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { IdText } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { useAct } from '../members/act.ts';
+
+export function NameCard(props: {
+  org: OrgSettingsFragment;
+  locked: boolean;
+  onSaved: (slug: string) => Promise<void>;
+}) {
+  const { org, locked, onSaved } = props;
+  const { act, busy, fault } = useAct();
+  const [said, setSaid] = useState('');
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
+    const input = { id: org.id, name: text('name'), slug: text('slug') };
+    setSaid('');
+    const done = await act(async (client) => {
+      const { data, error } = await client.mutation(UpdateOrgSettingsDocument, { input }).toPromise();
+      return { answer: data?.updateOrgSettings, error };
+    });
+    if (!done) return;
+    setSaid('Saved.');
+    await onSaved(input.slug);
+  };
+  return (
+    <Card title="Organisation">
+      <form className="settings-form" onSubmit={(event) => void submit(event)} noValidate>
+        <TextField label="Name" name="name" defaultValue={org.name} maxLength={120} readOnly={locked} />
+        <TextField
+          label="Short name"
+          name="slug"
+          defaultValue={org.slug}
+          maxLength={40}
+          spellCheck={false}
+          readOnly={locked}
+          hint="In every address of this console. Small letters, digits and hyphens; old addresses stop working."
+        />
+        <p className="sub">
+          <IdText id={org.id} />
+        </p>
+        <FormFault fault={fault} />
+        {!locked && (
+          <div className="settings-foot">
+            <Button type="submit" kind="primary" busy={busy}>
+              Save the name
+            </Button>
+            <span role="status" className="soft">
+              {said}
+            </span>
+          </div>
+        )}
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,86 @@
+// Handing the organisation to another member; the password is asked for where the last proof is a while ago.
+import { type FormEvent, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { faultOfAnswer } from '../../api/errors.ts';
+import { HandoverMembersDocument, TransferOrgDocument } from '../../api/gen/graphql.ts';
+import type { Result } from '../../api/session.ts';
+import { useOrg } from '../../app/org.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { useAction, useProof } from '../profile/proof.tsx';
+
+function TransferDialog({
+  user_id,
+  onClose,
+  onDone,
+}: {
+  user_id: string;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { id, name } = useOrg();
+  const client = useClient();
+  const { act, busy, fault } = useAction();
+  const proof = useProof(
+    'This gives the organisation to somebody else, and your last sign-in is a while ago.',
+  );
+  const [{ data }] = useQuery({ query: HandoverMembersDocument });
+  const others = (data?.members ?? []).filter(
+    (member) => member.userId !== user_id && member.status === 'ACTIVE',
+  );
+  const send = async (userId: string): Promise<Result<null>> => {
+    const { data, error } = await client.mutation(TransferOrgDocument, { input: { id, userId } }).toPromise();
+    const refused = faultOfAnswer(data?.transferOrg, error);
+    return refused === null ? { ok: true, value: null } : { ok: false, fault: refused };
+  };
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const to = String(new FormData(event.currentTarget).get('to') ?? '');
+    let handed = false;
+    await act(async () => {
+      const answer = await proof.run(() => send(to));
+      handed = answer.ok;
+      return answer;
+    });
+    if (handed) onDone();
+  };
+  return (
+    <>
+      <Dialog title={`Hand over ${name}`} note="You become an admin." size={460} onClose={onClose}>
+        <form className="settings-form" onSubmit={(event) => void submit(event)} noValidate>
+          <SelectField label="New owner" name="to" data-autofocus>
+            {others.map((member) => (
+              <option key={member.userId} value={member.userId}>
+                {member.email}
+              </option>
+            ))}
+          </SelectField>
+          <FormFault fault={fault} />
+          <div className="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="danger" busy={busy}>
+              Hand over
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+      {proof.dialog}
+    </>
+  );
+}
+
+export function TransferCard({ user_id, onDone }: { user_id: string; onDone: () => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Card title="Hand over">
+      <div className="settings-foot">
+        <span className="grow soft">Make another member the owner. You stay as an admin.</span>
+        <Button onClick={() => setOpen(true)}>Hand over</Button>
+      </div>
+      {open && <TransferDialog user_id={user_id} onClose={() => setOpen(false)} onDone={onDone} />}
+    </Card>
+  );
+}

@@ -1,0 +1,78 @@
+// The page of settings in a real browser: a name and its address, the rules for sign-in, a further organisation.
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let stack: Stack;
+let browser: Browser;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await launchChromium();
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+
+test('an owner renames the organisation, sets rules and makes a second one', async () => {
+  const { page, faults } = await openPage(browser, { width: 1440 }, owner);
+  await page.goto(`${stack.console_url}/newcomer/live/settings`);
+  await page.getByLabel('Short name').fill('meridian');
+  await page.getByRole('button', { name: 'Save the name' }).click();
+  await page.getByText('The slug is taken. Choose another one.').waitFor();
+  await page.getByLabel('Short name').fill('newcomers');
+  await page.getByRole('button', { name: 'Save the name' }).click();
+  await page.waitForURL('**/newcomers/live/settings');
+
+  await page.getByLabel('Sessions end after, hours').fill('a day');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText('A whole number from 1 to 720.').waitFor();
+  await page.getByLabel('Sessions end after, hours').fill('24');
+  await page.getByLabel('Networks that sessions may come from').fill('203.0.113.0/24');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText(/Your own address is in none of these networks/).waitFor();
+  await picture(page, 'settings-refused');
+  await page.getByLabel('Networks that sessions may come from').fill('127.0.0.0/8\n::1');
+  await page.getByLabel('Keys without an end expire after, days').fill('90');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText('Saved. It counts from the next request of everybody.').waitFor();
+  await page.reload();
+  expect(await page.getByLabel('Keys without an end expire after, days').inputValue()).toBe('90');
+
+  await page.getByRole('button', { name: /Organisation .* switch/ }).click();
+  await page.getByRole('menuitem', { name: 'New organisation' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Northern Lights & Co.');
+  expect(await dialog.getByLabel('Short name').inputValue()).toBe('northern-lights-co');
+  await dialog.getByLabel('Billing country').fill('de');
+  await picture(page, 'org-create');
+  await expectAccessible(page, 'new organisation');
+  await dialog.getByRole('button', { name: 'Make the organisation' }).click();
+  await page.waitForURL('**/northern-lights-co/live/home');
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ['light', 1440],
+  ['dark', 1440],
+  ['light', 360],
+  ['dark', 360],
+] as const)('settings are accessible and keep to their width, %s %s', async (scheme, width) => {
+  const { page, faults, context } = await openPage(browser, { scheme, width }, owner);
+  await page.goto(`${stack.console_url}/meridian/live/settings`);
+  await page.getByRole('button', { name: 'Save the rules' }).waitFor();
+  await picture(page, `settings-${scheme}-${width}`);
+  await expectAccessible(page, 'settings');
+  await expectNoSidewaysScroll(page, 'settings');
+  await page.getByRole('button', { name: 'Hand over' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('option', { name: 'vik@meridian.example' })
+    .waitFor({ state: 'attached' });
+  await picture(page, `handover-${scheme}-${width}`);
+  await expectAccessible(page, 'hand over');
+  expect(faults).toEqual([]);
+  await context.close();
+});
