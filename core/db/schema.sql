@@ -1255,18 +1255,20 @@ grant insert, select, update on public.rail_payout to svc_runtime;
 create table public.rail_refund (
   rail text not null,
   ref text not null,
-  topup_id text not null,
+  topup_id text,
   refund_id text,
   amount_minor bigint not null,
   currency text not null,
   status text not null,
   seen_at timestamp with time zone not null,
+  payment_ref text,
   constraint rail_refund_pkey PRIMARY KEY (rail, ref),
   constraint rail_refund_amount_minor_check CHECK ((amount_minor > 0)),
   constraint rail_refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'refunded'::text, 'failed'::text]))),
   constraint rail_refund_refund_id_fkey FOREIGN KEY (refund_id) REFERENCES refund(id),
   constraint rail_refund_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
 );
+CREATE INDEX rail_refund_early ON public.rail_refund USING btree (rail, payment_ref) WHERE (topup_id IS NULL);
 CREATE INDEX rail_refund_unclaimed ON public.rail_refund USING btree (seen_at) WHERE (refund_id IS NULL);
 grant insert, select, update on public.rail_refund to svc_runtime;
 

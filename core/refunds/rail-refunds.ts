@@ -17,6 +17,7 @@ import { goneBack, soldOf } from './request.ts';
 import { applyRefundFact, settleRefund } from './settle.ts';
 import {
   claimRailRefund,
+  earlyRailRefunds,
   findPaidTopup,
   findRailRefund,
   findRefund,
@@ -35,11 +36,12 @@ const NOBODY: CallbackAnswer = { invoice: null, replay: false, topup: null };
 /** Keeps what a rail says of a refund. */
 export function keepFact(
   context: Context,
-  of: { readonly rail: RailName; readonly topup_id: Id<'topup'> },
+  of: { readonly rail: RailName; readonly topup_id: Id<'topup'> | null },
   fact: RefundFact,
 ): Promise<void> {
-  const { ref, amount_minor, currency, status } = fact;
-  return keepRailRefund(context.db, { ...of, ref, amount_minor, currency, status, at: context.now() });
+  const { ref, payment_ref, amount_minor, currency, status } = fact;
+  const about = { ref, payment_ref, amount_minor, currency, status };
+  return keepRailRefund(context.db, { ...of, ...about, at: context.now() });
 }
 
 function ourRefund(refunds: readonly Refund[], fact: RefundFact): Refund | null {
@@ -48,8 +50,8 @@ function ourRefund(refunds: readonly Refund[], fact: RefundFact): Refund | null 
 }
 
 /**
- * Takes a rail's fact about a refund, in the transaction of its event. One of a payment that was not booked here is
- * nobody's; one that none of ours claims within ten minutes is booked by `adoptRailRefunds`.
+ * Takes a rail's fact about a refund, in the transaction of its event. One of a payment that is not booked is kept until
+ * it is; one that none of ours claims within ten minutes is booked by `adoptRailRefunds`.
  */
 export async function takeRefundFact(
   context: Context,
@@ -58,7 +60,10 @@ export async function takeRefundFact(
 ): Promise<CallbackAnswer> {
   const { db } = context;
   const topup_id = await findPaidTopup(db, { rail, payment_ref: fact.payment_ref });
-  if (topup_id === null) return NOBODY;
+  if (topup_id === null) {
+    await keepFact(context, { rail, topup_id }, fact);
+    return NOBODY;
+  }
   const topup = await lockTopup(db, topup_id);
   if (topup === null) throw new Error(`${topup_id} has gone`);
   await keepFact(context, { rail, topup_id }, fact);
@@ -121,11 +126,20 @@ async function adopt(context: Context, topup: Topup, found: RailRefund): Promise
   return true;
 }
 
+/** Hands the refunds that came before their payments to the top-ups that these have by now. */
+async function takeEarlyRefunds(context: Context, limit: number): Promise<void> {
+  for (const { rail, ...early } of await earlyRailRefunds(context.db, limit)) {
+    const fact: RefundFact = { ...early, kind: 'refund', refund_id: null, failure_code: null };
+    await context.transaction((context) => takeRefundFact(context, rail, fact));
+  }
+}
+
 /**
  * Books refunds that were made at a rail and that nobody here asked for: credits are taken as far as they are there, the
  * rest is written off, and a person is told. Returns how many. A job; two at once take turns by the top-up's lock.
  */
 export async function adoptRailRefunds(context: Context, limit = 50): Promise<number> {
+  await takeEarlyRefunds(context, limit);
   const before = new Date(context.now().getTime() - CLAIM_MS);
   let adopted = 0;
   for (const { rail, ref, topup_id } of await unclaimedRailRefunds(context.db, { before, limit })) {

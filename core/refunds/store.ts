@@ -193,14 +193,19 @@ export async function findPaidTopup(
 export interface RailRefund {
   readonly rail: RailName;
   readonly ref: string;
-  readonly topup_id: Id<'topup'>;
+  readonly payment_ref: string;
+  /** Null while its payment is not booked. */
+  readonly topup_id: Id<'topup'> | null;
   readonly refund_id: Id<'refund'> | null;
   readonly amount_minor: number;
   readonly currency: string;
   readonly status: RefundFact['status'];
 }
 
-/** Keeps what a rail says of a refund. A failure stays, and what went back is not pending again. */
+/**
+ * Keeps what a rail says of a refund. A failure stays, and what went back is not pending again; its top-up is noted when
+ * it is known.
+ */
 export async function keepRailRefund(
   db: Db,
   refund: Omit<RailRefund, 'refund_id'> & { readonly at: Date },
@@ -208,13 +213,16 @@ export async function keepRailRefund(
   await db.query({
     name: 'refunds.keep_rail_refund',
     text: `
-      insert into rail_refund (rail, ref, topup_id, amount_minor, currency, status, seen_at)
-      values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (rail, ref) do update set status = excluded.status
-       where rail_refund.status <> 'failed' and excluded.status <> 'pending'`,
+      insert into rail_refund (rail, ref, payment_ref, topup_id, amount_minor, currency, status, seen_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (rail, ref) do update
+         set topup_id = coalesce(rail_refund.topup_id, excluded.topup_id),
+             status = case when rail_refund.status = 'failed' or excluded.status = 'pending' then rail_refund.status
+                           else excluded.status end`,
     values: [
       refund.rail,
       refund.ref,
+      refund.payment_ref,
       refund.topup_id,
       refund.amount_minor,
       refund.currency,
@@ -244,7 +252,7 @@ export async function findRailRefund(
   const { rows } = await db.query<RailRefund>({
     name: 'refunds.find_rail_refund',
     text: `
-      select rail, ref, topup_id, refund_id, amount_minor, currency, status from rail_refund
+      select rail, ref, payment_ref, topup_id, refund_id, amount_minor, currency, status from rail_refund
        where rail = $1 and ref = $2`,
     values: [args.rail, args.ref],
   });
@@ -255,13 +263,27 @@ export async function findRailRefund(
 export async function unclaimedRailRefunds(
   db: Db,
   args: { before: Date; limit: number },
-): Promise<RailRefund[]> {
-  const { rows } = await db.query<RailRefund>({
+): Promise<(RailRefund & { readonly topup_id: Id<'topup'> })[]> {
+  const { rows } = await db.query<RailRefund & { readonly topup_id: Id<'topup'> }>({
     name: 'refunds.unclaimed',
     text: `
-      select rail, ref, topup_id, refund_id, amount_minor, currency, status from rail_refund
-       where refund_id is null and status = 'refunded' and seen_at <= $1 order by seen_at limit $2`,
+      select rail, ref, payment_ref, topup_id, refund_id, amount_minor, currency, status from rail_refund
+       where refund_id is null and topup_id is not null and status = 'refunded' and seen_at <= $1
+       order by seen_at limit $2`,
     values: [args.before, args.limit],
+  });
+  return rows;
+}
+
+/** Refunds that a rail reported before the payment was booked, which is booked now; at most `limit`. */
+export async function earlyRailRefunds(db: Db, limit: number): Promise<RailRefund[]> {
+  const { rows } = await db.query<RailRefund>({
+    name: 'refunds.early',
+    text: `
+      select r.rail, r.ref, r.payment_ref, r.topup_id, r.refund_id, r.amount_minor, r.currency, r.status
+        from rail_refund r join topup t on t.gateway = r.rail and t.payment_ref = r.payment_ref
+       where r.topup_id is null and t.status = 'paid' order by r.seen_at limit $1`,
+    values: [limit],
   });
   return rows;
 }

@@ -63,8 +63,8 @@ export interface Refund {
   readonly notes: Notes | readonly never[];
   readonly receipt: string | null;
   readonly created_at: number;
-  readonly speed_requested: 'normal';
-  speed_processed: 'normal';
+  readonly speed_requested: 'normal' | 'optimum';
+  speed_processed: 'normal' | 'instant';
   status: 'pending' | 'processed' | 'failed';
 }
 

@@ -34,6 +34,8 @@ export interface RailAKnobs {
   readonly amount_delta?: number;
   readonly currency?: string | null;
   readonly settlement?: SettlementFault;
+  /** What the next refunds are at first. */
+  readonly refunds?: 'processed' | 'pending';
   /** What becomes of the next notices before a debit. */
   readonly notices?: NoticeFate;
   /** How far its clock is from the machine's. */
@@ -109,6 +111,7 @@ class RailAServer {
     if (knobs.currency !== undefined) this.store.currency = knobs.currency;
     if (knobs.notices !== undefined) this.store.mandates.notice_fate = knobs.notices;
     if (knobs.clock_shift_ms !== undefined) moveClock(knobs.clock_shift_ms);
+    if (knobs.refunds !== undefined) this.store.refund_fate = knobs.refunds;
     if (knobs.settlement !== undefined) this.settlements.fault = knobs.settlement;
   }
 
@@ -224,6 +227,12 @@ class RailAServer {
         action === ''
           ? this.disputes.open(object_id, text === '' ? {} : JSON.parse(text))
           : this.disputes.move(object_id, action as 'won');
+    } else if (what === 'refunds') {
+      // `/_sim/refunds/{payment}` with {amount} is the rail's own dashboard; `/_sim/refunds/{id}/{processed|failed|slow}` is what follows.
+      if (action === '')
+        answer = this.store.refund(object_id, text === '' ? {} : (JSON.parse(text) as Body), null);
+      else if (action === 'slow') answer = this.store.slowRefund(object_id);
+      else answer = this.store.finishRefund(object_id, action === 'failed' ? 'failed' : 'processed');
     } else if (what === 'settle') answer = this.settlements.settle();
     else if (what === 'release') answer = { released: this.webhooks.release() };
     else if (what === 'resend') {

@@ -113,6 +113,8 @@ export class RailAStore {
   amount_delta = 0;
   /** Currency of the next payments; null: that of their order. */
   currency: string | null = null;
+  /** What the next refunds are at first. */
+  refund_fate: 'processed' | 'pending' = 'processed';
   /** Whether a payment is disputed, so that the rail takes no refund of it. */
   bars_refund: (payment_id: string) => boolean = () => false;
   readonly mandates: Mandates;
@@ -290,16 +292,40 @@ export class RailAStore {
       notes: notesOf(body['notes']),
       receipt: typeof body['receipt'] === 'string' ? body['receipt'] : null,
       created_at: seconds(),
-      speed_requested: 'normal',
-      speed_processed: 'normal',
-      status: 'processed',
+      speed_requested: body['speed'] === 'optimum' ? 'optimum' : 'normal',
+      speed_processed: body['speed'] === 'optimum' ? 'instant' : 'normal',
+      status: this.refund_fate,
     };
     this.refunds.set(refund.id, refund);
     payment.amount_refunded += refund.amount;
     payment.refund_status = payment.amount_refunded === payment.amount ? 'full' : 'partial';
     if (payment.refund_status === 'full') payment.status = 'refunded';
     this.tell('refund.created', { refund, payment });
-    this.tell('refund.processed', { refund, payment });
+    if (refund.status === 'processed') this.tell('refund.processed', { refund, payment });
+    return refund;
+  }
+
+  /** The end of a refund, days later; one that fails gives the payment its money back, also after it had been processed. */
+  finishRefund(refund_id: string, status: 'processed' | 'failed'): Refund {
+    const refund = this.refundOf(refund_id);
+    if (refund.status === 'failed' || refund.status === status)
+      throw new RailARefusal(400, `The refund is ${refund.status}.`);
+    const payment = this.payment(refund.payment_id);
+    refund.status = status;
+    if (status === 'failed') {
+      payment.amount_refunded -= refund.amount;
+      payment.refund_status = payment.amount_refunded === 0 ? null : 'partial';
+      payment.status = 'captured';
+    }
+    this.tell(`refund.${status}`, { refund, payment });
+    return refund;
+  }
+
+  /** What was to go at once goes the slow way. */
+  slowRefund(refund_id: string): Refund {
+    const refund = this.refundOf(refund_id);
+    refund.speed_processed = 'normal';
+    this.tell('refund.speed_changed', { refund, payment: this.payment(refund.payment_id) });
     return refund;
   }
 
