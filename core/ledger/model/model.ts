@@ -18,6 +18,10 @@ export interface Reach {
   readonly short?: 'refuse' | 'take_less' | 'write_off';
 }
 
+type DebitKind = 'refund' | 'dispute_hold' | 'chargeback';
+/** What the entry is called by which a debit goes back. */
+const BACK = { refund: 'refund_reversal', dispute_hold: 'dispute_release' } as const;
+
 interface ModelWindow {
   cap: number | null;
   hard: boolean;
@@ -49,6 +53,8 @@ export class Model {
   readonly windows = new Map<string, ModelWindow>();
   /** By debit, what it took of each origin; gone once it was put back. */
   private readonly taken = new Map<string, Map<number, number>>();
+  /** Disputes that are lost. */
+  private readonly lost = new Set<string>();
   written_off = 0;
   private readonly budgets = new Map<string, { cap: number | null; hard: boolean }>();
 
@@ -103,8 +109,8 @@ export class Model {
     );
   }
 
-  /** A refund of `ref`; returns what was taken, null when it is refused. */
-  debit(ref: string, amount: number, reach: Reach): number | null {
+  /** A refund of `ref`, or the hold or the loss of a dispute; returns what was taken, null when it is refused. */
+  debit(ref: string, amount: number, reach: Reach, kind: DebitKind = 'refund'): number | null {
     const from = this.inReach(reach);
     const there = Math.min(
       from.reduce((sum, lot) => sum + lot.rest, 0),
@@ -112,17 +118,17 @@ export class Model {
     );
     if (there < amount && (reach.short ?? 'refuse') === 'refuse') return null;
     const taken = Math.min(there, amount);
-    this.taken.set(ref, this.burn(taken, from));
+    this.taken.set(`${kind} ${ref}`, this.burn(taken, from));
     this.available -= taken;
     if (reach.short === 'write_off') this.written_off += amount - taken;
-    this.book('refund', -taken);
+    this.book(kind, -taken);
     return taken;
   }
 
-  /** What the refund `ref` took goes back: null when it took nothing or was put back before. */
-  restore(ref: string): number | null {
-    const taken = this.taken.get(ref);
-    this.taken.delete(ref);
+  /** What a refund or a hold of `ref` took goes back: null when it took nothing or was put back before. */
+  restore(ref: string, kind: keyof typeof BACK = 'refund'): number | null {
+    const taken = this.taken.get(`${kind} ${ref}`);
+    this.taken.delete(`${kind} ${ref}`);
     if (taken === undefined || taken.size === 0) return null;
     let sum = 0;
     for (const [origin, amount] of [...taken].sort(([a], [b]) => a - b)) {
@@ -131,8 +137,16 @@ export class Model {
       sum += amount;
     }
     this.available += sum;
-    this.book('refund_reversal', sum);
+    this.book(BACK[kind], sum);
     return sum;
+  }
+
+  /** The dispute `ref` is lost: what was held for it goes back, and at once the whole of it is taken or written off. */
+  chargeBack(ref: string, amount: number, lot: number): number | null {
+    if (this.lost.has(ref)) return null;
+    this.lost.add(ref);
+    this.restore(ref, 'dispute_hold');
+    return this.debit(ref, amount, { lot, short: 'write_off' }, 'chargeback');
   }
 
   /** Every lot that has ended gives up what is left of it, but never what holds need. */

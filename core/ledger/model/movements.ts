@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Db, type Id, microUsd, nowMs } from '../../kernel/index.ts';
 import { readLots } from '../read-store.ts';
-import { credit, debit, restore } from '../store.ts';
+import { chargeBack, credit, debit, restore } from '../store.ts';
 import type { Model, Reach } from './model.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,6 +13,7 @@ export class Movements {
   private readonly model: Model;
   private lots: Id<'lot'>[] = [];
   private readonly debits: string[] = [];
+  private readonly disputes: { ref_id: string; amount: number; lot: number }[] = [];
   private references = 0;
 
   constructor(on: { db: Db; book: number }, model: Model) {
@@ -71,7 +72,55 @@ export class Movements {
     const expected = this.model.restore(ref_id);
     const isNew = restored.status === 'restored' && !restored.replay;
     deepStrictEqual(isNew ? (restored.amount_micro_usd as number) : null, expected);
-    // Its lots can be named by later debits.
-    if (isNew) this.lots = (await readLots(this.db, { book_id: this.book })).map(({ id }) => id).reverse();
+    if (isNew) await this.learnLots();
+  }
+
+  /** Lots of what came back can be named by later debits. */
+  private async learnLots(): Promise<void> {
+    this.lots = (await readLots(this.db, { book_id: this.book })).map(({ id }) => id).reverse();
+  }
+
+  /** Holds what is there of a lot for a payment that is disputed. */
+  async dispute(of: { amount: number; lot: number }): Promise<void> {
+    if (this.lots.length === 0) return;
+    const { amount } = of;
+    const lot = of.lot % this.lots.length;
+    const ref_id = `${this.book}-${++this.references}`;
+    const held = {
+      book_id: this.book,
+      kind: 'dispute_hold',
+      amount_micro_usd: microUsd(amount),
+      ref_type: 'dispute',
+      ref_id,
+      lot_id: this.lots[lot]!,
+      short: 'take_less',
+    } as const;
+    const debited = await debit(this.db, held);
+    const taken = debited.status === 'taken' ? (debited.taken_micro_usd as number) : null;
+    const expected = this.model.debit(ref_id, amount, { lot, short: 'take_less' }, 'dispute_hold');
+    deepStrictEqual(taken, expected);
+    deepStrictEqual(await debit(this.db, held), { ...debited, replay: true });
+    this.disputes.push({ ref_id, amount, lot });
+  }
+
+  /** A dispute is won, and what was held goes back; or it is lost, and the whole of it is taken as far as it is there. */
+  async endDispute({ which, lost }: { which: number; lost: boolean }): Promise<void> {
+    const dispute = this.disputes[which % Math.max(1, this.disputes.length)];
+    if (dispute === undefined) return;
+    const { ref_id, amount, lot } = dispute;
+    const reference = { book_id: this.book, ref_type: 'dispute', ref_id } as const;
+    if (!lost) {
+      const restored = await restore(this.db, { ...reference, debit_kind: 'dispute_hold' });
+      const isNew = restored.status === 'restored' && !restored.replay;
+      const expected = this.model.restore(ref_id, 'dispute_hold');
+      deepStrictEqual(isNew ? (restored.amount_micro_usd as number) : null, expected);
+    } else {
+      const loss = { ...reference, amount_micro_usd: microUsd(amount), lot_id: this.lots[lot]! };
+      const taken = await chargeBack(this.db, loss);
+      const expected = this.model.chargeBack(ref_id, amount, lot);
+      deepStrictEqual(taken.replay ? null : (taken.taken_micro_usd as number), expected);
+      deepStrictEqual(await chargeBack(this.db, loss), { ...taken, replay: true });
+    }
+    await this.learnLots();
   }
 }

@@ -134,6 +134,10 @@ class Run {
         return this.movements.debit(action);
       case 'restore':
         return this.movements.restore(action.which);
+      case 'dispute':
+        return this.movements.dispute(action);
+      case 'end_dispute':
+        return this.movements.endDispute(action);
       case 'budget': {
         const [kind, no] = action.subject.split(' ') as ['key' | 'project', string];
         const number = this.book * 10 + Number(no);
@@ -284,7 +288,7 @@ export async function compareWithModel(url: string, options: { runs: number; see
     await fc.assert(
       fc.asyncProperty(
         first,
-        fc.array(step, { minLength: 5, maxLength: 25, size: 'max' }),
+        fc.array(step, { minLength: 5, maxLength: 32, size: 'max' }),
         async (credited, steps) => {
           shiftClock(0);
           const org = `org_M${process.pid}_${++runs}`;

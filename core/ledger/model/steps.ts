@@ -28,7 +28,7 @@ export const step = fc.oneof(
     }),
   },
   {
-    weight: 5,
+    weight: 6,
     arbitrary: fc.record({
       op: fc.constant('extend' as const),
       which: pick,
@@ -57,6 +57,13 @@ export const step = fc.oneof(
   },
   // Mostly of a debit that took something, now and then of one that was refused or has been put back.
   { weight: 4, arbitrary: fc.record({ op: fc.constant('restore' as const), which: pick }) },
+  // A payment is disputed: credit of its lot is held.
+  { weight: 3, arbitrary: fc.record({ op: fc.constant('dispute' as const), amount, lot: pick }) },
+  // It is won or lost, once, now and then again.
+  {
+    weight: 4,
+    arbitrary: fc.record({ op: fc.constant('end_dispute' as const), which: pick, lost: fc.boolean() }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({

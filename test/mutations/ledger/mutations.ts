@@ -232,6 +232,20 @@ export const MUTATIONS: readonly Mutation[] = [
     without: 'drop index ledger.entry_moves_once_per_reference',
   },
   {
+    name: 'a lost dispute takes its credit beside what was held for it',
+    function: 'charge_back',
+    from: 'perform ledger.restore(p_book, 17::smallint, 18::smallint, p_ref_type, p_ref_id, p_lot_ids, p_now);',
+    to: '',
+    caught_by: 'model',
+  },
+  {
+    name: 'what a lost dispute does not find is not written off',
+    function: 'charge_back',
+    from: `'write_off'`,
+    to: `'take_less'`,
+    caught_by: 'model',
+  },
+  {
     name: 'a sweep forgets the windows',
     function: 'release_run',
     from: 'set held = w.held - x.a',
