@@ -29,6 +29,11 @@ export const DocumentView = Type.Object({
   topup_id: nullable(Type.String()),
   issued_at: Time,
   sent_at: nullable(Time),
+  irn_status: Type.String({
+    description:
+      'registration at the portal: `not_applicable`, `pending`, `generated`, `cancelled` or `failed`',
+  }),
+  irn: nullable(Type.String({ description: 'its number there' })),
 });
 
 export const ActView = Type.Object({
@@ -76,6 +81,8 @@ export function viewDocument(invoice: Invoice): Static<typeof DocumentView> {
     topup_id: invoice.topup_id,
     issued_at: invoice.issued_at.toISOString(),
     sent_at: invoice.sent_at?.toISOString() ?? null,
+    irn_status: invoice.irn_status,
+    irn: invoice.irn,
   };
 }
 

@@ -1,6 +1,6 @@
 // The page of invoices in a browser: what must be booked, the PDF of each document, and sending it again.
 import { readFileSync } from 'node:fs';
-import { issueCreditNote, refundedTax } from '@svc/core/invoices/index.ts';
+import { issueCreditNote, markRegistered, refundedTax } from '@svc/core/invoices/index.ts';
 import { type Id, newId } from '@svc/core/kernel/index.ts';
 import { findOrg, type Org, setBilling } from '@svc/core/orgs/index.ts';
 import type { Browser, Page } from 'playwright-core';
@@ -10,6 +10,7 @@ import { launchChromium } from '../support/chromium.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
 
+const IRN = '0f'.repeat(32);
 let stack: Stack;
 let browser: Browser;
 let owner: Awaited<ReturnType<typeof signedIn>>;
@@ -18,7 +19,13 @@ let owner: Awaited<ReturnType<typeof signedIn>>;
 async function sell(world: World, org: Org): Promise<void> {
   await setBilling(world.pool, { org_id: org.id, at: new Date(), billing_email: 'books@meridian.example' });
   const first = await world.issue(org, { amount_minor: 250_000 });
-  await world.issue(org, { amount_minor: 99_999_999_999 });
+  const second = await world.issue(org, { amount_minor: 99_999_999_999 });
+  const waiting = `update invoice set irn_status = 'pending' where id = $1`;
+  await world.rows(waiting, [first.id]);
+  await world.rows(waiting, [second.id]);
+  await markRegistered(world.pool, {
+    ...{ id: second.id, irn: IRN, ack_no: '112610000000017', ack_at: new Date(), qr: 'a.b.c' },
+  });
   const tax = refundedTax(first, { before_minor: 0, amount_minor: 100_000, at: new Date() });
   await world.context.transaction((context) =>
     issueCreditNote(context, {
@@ -52,6 +59,9 @@ test('documents are listed newest first, a credit note names its invoice, and on
   await note.getByText('of INV/').waitFor();
   expect(await note.textContent()).toContain('−$1,000.00');
   expect(await list.getByRole('row').count()).toBe(4);
+  // Where a document is registered its number can be copied whole; one that waits says so.
+  await list.getByRole('button', { name: `Copy ${IRN}` }).waitFor();
+  await list.getByText('waits for its IRN').waitFor();
   await page.getByLabel('Kind').selectOption({ label: 'Credit note' });
   await page.waitForURL('**/invoices?kind=credit_note');
   await expect.poll(() => list.getByRole('row').count()).toBe(2);

@@ -33,12 +33,14 @@ const resolve = `mutation($input: ResolveStaffItemInput!) { resolveStaffItem(inp
 
 test('top-ups and documents of an organization are shown to finance and support, and never where one is paid', async () => {
   const query = `{ staffOrg(id: "${a.org.slug}") { topups { nodes { id status totalMinor checkoutUrl } }
-    documents { nodes { number kind totalMinor topupId } } } }`;
+    documents { nodes { number kind totalMinor topupId irnStatus irn } } } }`;
   const read = await world.ask(staff, support, query);
   expect(read.errors).toEqual([]);
   expect(read.data.staffOrg).toMatchObject({
     topups: { nodes: [{ id: topup, status: 'PENDING', totalMinor: '2500', checkoutUrl: null }] },
-    documents: { nodes: [{ totalMinor: '2500', topupId: topup }] },
+    documents: {
+      nodes: [{ totalMinor: '2500', topupId: topup, irnStatus: 'not_applicable', irn: null }],
+    },
   });
   const blind = await world.ask(staff, catalog, query);
   expect(blind.data.staffOrg).toEqual({ topups: null, documents: null });

@@ -16,6 +16,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../credits/older.tsx';
 import { savePdf } from './file.ts';
+import { Registration } from './registration.tsx';
 import { ResendDialog } from './resend-dialog.tsx';
 
 const names: Readonly<Record<InvoiceKindWord, string>> = {
@@ -53,6 +54,7 @@ function Line({
       <td className="invoice-number">
         {row.number}
         {row.originalNumber && <span className="sub">of {row.originalNumber}</span>}
+        <Registration row={row} />
       </td>
       <td className="soft">
         <Time at={row.issuedAt} />

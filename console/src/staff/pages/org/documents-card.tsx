@@ -6,6 +6,7 @@ import {
   type StaffOrgMoneyQuery,
 } from '../../../api/gen/staff/graphql.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { Registration } from '../../../pages/invoices/registration.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
@@ -17,7 +18,9 @@ import { NotYours } from './not-yours.tsx';
 function Line({ row }: { row: StaffDocumentRowFragment }) {
   return (
     <tr>
-      <td className="mono">{row.number}</td>
+      <td className="mono">
+        {row.number} <Registration row={row} />
+      </td>
       <td>{row.kind.replaceAll('_', ' ')}</td>
       <td className="soft">
         <Time at={row.issuedAt} />
