@@ -24,7 +24,7 @@ export const ACCOUNTS = {
     type: 'expense',
     doc: 'costs, refunds and disputes that a balance did not cover, and the tax of payments that were lost',
   },
-  rail_fees: { type: 'expense', doc: 'what rails took of payments' },
+  rail_fees: { type: 'expense', doc: 'what rails took of payments, refunds and disputes' },
   reseller_commissions: { type: 'expense', doc: 'markup credited to resellers' },
   adjustments: { type: 'expense', doc: 'corrections by staff' },
   exchange: {

@@ -2,6 +2,7 @@
 // in micro-USD and payments in cents stand on one scale.
 import type { DocumentTotal } from '../invoices/index.ts';
 import type { EntryKind, KindTotal } from '../ledger/index.ts';
+import type { FeeTotal } from '../settlements/index.ts';
 import { exponentOf, isCurrency, type LossTotal, type PaymentTotal } from '../topups/index.ts';
 import type { Account } from './accounts.ts';
 
@@ -64,6 +65,12 @@ export function postPayments({ currency, amount, tax, fee }: PaymentTotal): Post
     of('rail_receivable', 'tax_payable', tax),
     of('rail_fees', 'rail_receivable', fee),
   ];
+}
+
+/** The postings of fees that rails took beyond those of payments; none in a currency in which nothing is sold. */
+export function postFees({ currency, fee }: FeeTotal): Posting[] {
+  if (!isCurrency(currency)) return [];
+  return [{ currency, debit: 'rail_fees', credit: 'rail_receivable', amount: millionths(fee, currency) }];
 }
 
 /** The postings of lost disputes: the rail keeps nothing of them, and no document lowers their tax. */

@@ -3,6 +3,7 @@
 import { type DocumentTotal, sumDocuments } from '../invoices/index.ts';
 import type { Db, Shards } from '../kernel/index.ts';
 import { type KindTotal, sumEntries } from '../ledger/index.ts';
+import { type FeeTotal, sumFees } from '../settlements/index.ts';
 import { type LossTotal, type PaymentTotal, sumLosses, sumPayments } from '../topups/index.ts';
 import { type Account, accountNames } from './accounts.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Posting,
   postDocuments,
   postEntries,
+  postFees,
   postLosses,
   postPayments,
 } from './postings.ts';
@@ -47,30 +49,33 @@ interface Facts {
   readonly payments: readonly PaymentTotal[];
   readonly documents: readonly DocumentTotal[];
   readonly losses: readonly LossTotal[];
+  readonly fees: readonly FeeTotal[];
   /** Of the live books, as they say now. */
   readonly balance: bigint;
 }
 
 async function readFacts(pool: Db & { shards: Shards }, of: { from: Date | null; to: Date }): Promise<Facts> {
-  const [ledgers, payments, documents, losses] = await Promise.all([
+  const [ledgers, payments, documents, losses, fees] = await Promise.all([
     Promise.all(pool.shards.names.map((name) => sumEntries(pool.shards.at(name), of))),
     sumPayments(pool, of),
     sumDocuments(pool, of),
     sumLosses(pool, of),
+    sumFees(pool, of),
   ]);
   return {
     entries: ledgers.flatMap(({ kinds }) => kinds),
-    ...{ payments, documents, losses },
+    ...{ payments, documents, losses, fees },
     balance: ledgers.reduce((sum, { balance }) => sum + balance, 0n),
   };
 }
 
-function postingsOf({ entries, payments, documents, losses }: Facts): Posting[] {
+function postingsOf({ entries, payments, documents, losses, fees }: Facts): Posting[] {
   return [
     ...entries.flatMap(postEntries),
     ...payments.flatMap(postPayments),
     ...documents.flatMap(postDocuments),
     ...losses.flatMap(postLosses),
+    ...fees.flatMap(postFees),
   ];
 }
 

@@ -1,6 +1,7 @@
 // The comparison with the rails' own books: a day at a simulated rail on which events were lost, money moved in its
 // dashboard and settlements differ, and what we make of it.
-import { shiftClock } from '@svc/core/kernel/index.ts';
+import { trialBalance } from '@svc/core/accounting/index.ts';
+import { now, shiftClock } from '@svc/core/kernel/index.ts';
 import { adoptRailRefunds } from '@svc/core/refunds/index.ts';
 import { askForDay, compareDay, compareRails, findComparison, isDue } from '@svc/core/settlements/index.ts';
 import { disputesOf, listStaffItems, pollTopup, type Topup } from '@svc/core/topups/index.ts';
@@ -114,6 +115,13 @@ test('a settlement that is as it should be finds nothing; its lines and its payo
 });
 
 test('another amount, another fee, a line of nothing and a payout that is not its lines are put before a person, once', async () => {
+  const fees = async () => {
+    const time = { from: null, to: new Date(now().getTime() + 1), current: false };
+    const { lines } = await trialBalance(world.pool, time);
+    const of = (currency: string) =>
+      lines.find((line) => line.account === 'rail_fees' && line.currency === currency)?.closing ?? 0n;
+    return [of('INR'), of('USD')] as const;
+  };
   const topup = await paidInIndia();
   sim_a.turn({ settlement: { amount_delta: -7, extra_fee: 5, stray: -900, payout_delta: 1 } });
   const { id } = sim_a.settlements.settle()!;
@@ -121,6 +129,7 @@ test('another amount, another fee, a line of nothing and a payout that is not it
   await pollTopup(context, { topup_id: other.id });
   sim.turn({ payout: { extra_fee: 11, stray: 40, amount_delta: -2 } });
   sim.store.paying.settle();
+  const before = await fees();
   const expected = ['payout_differs', 'settlement_differs', 'settlement_unknown'];
   // The lines may follow their payout by a day.
   expect((await compareBoth()).map(kinds)).toEqual([expected.slice(1), expected.slice(1)]);
@@ -133,6 +142,9 @@ test('another amount, another fee, a line of nothing and a payout that is not it
   expect((await items('settlement_unknown')).map(({ details }) => details['amount_minor'])).toEqual([
     40, -900,
   ]);
+  // The fees that were taken stand in the accounts.
+  const after = await fees();
+  expect([after[0] - before[0], after[1] - before[1]]).toEqual([50_000n, 110_000n]);
   const wrong = (await items('payout_differs')).map(({ details }) => details);
   expect(wrong.map((one) => (one['lines_minor'] as number) - (one['amount_minor'] as number))).toEqual([
     2, -1,
