@@ -1,7 +1,5 @@
 export { BodyScan } from './call/admit/body-scan.ts';
-export { largeBodyTurn } from './call/admit/read.ts';
 export { redactIncoming } from './call/admit/redact.ts';
-export type { Turn } from './call/admit/turns.ts';
 export { createDrained } from './call/answer/drained.ts';
 export { refuseRequest } from './call/answer/refuse.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';
@@ -10,6 +8,7 @@ export { startCall } from './call/call.ts';
 export { processClock } from './call/clock.ts';
 export { lostRow, rowOf } from './call/settle/row.ts';
 export { createTicker } from './call/ticker.ts';
+export { largeBodyTurn, type Turn } from './call/turns.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';
 export { chatError, docUrl } from './caller/error.ts';
 export { goDuration } from './caller/limit-headers.ts';

@@ -174,7 +174,7 @@ class Writer implements PayloadLog {
   async #sealOne(line: Line, payload: NewPayload): Promise<void> {
     const { request_id, org_id, redact, bytes } = payload;
     try {
-      const { request, response } = payload.texts();
+      const { request, response } = await payload.texts();
       const texts = { request, response: await redacted(redact, response, org_id) };
       const sealed = await sealPayload(this.#root_key, request_id, texts);
       this.#take(line, sealed.length - bytes);

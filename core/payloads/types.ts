@@ -20,7 +20,7 @@ export interface NewPayload {
   /** Bytes that it keeps alive until it is written. */
   readonly bytes: number;
   /** Asked once, off the call's path. */
-  texts(): PayloadTexts;
+  texts(): PayloadTexts | Promise<PayloadTexts>;
 }
 
 /** Space for a call in the log; exactly one of the two methods is called, once. */

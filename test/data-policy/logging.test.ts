@@ -94,6 +94,21 @@ describe('with logging on', () => {
     expect([detail['logged'], detail['payload_state']]).toEqual([false, 'none']);
   });
 
+  test.concurrent('a request of many messages is kept whole, though it is read in slices', async () => {
+    const org = await tenantUnder(world(), { logging: 'on' });
+    const messages = Array.from({ length: 5_000 }, (_, i) => ({
+      role: i % 2 === 0 ? 'user' : 'assistant',
+      content: `${i}`,
+    }));
+    const reply = await world().chat(org.sandbox_key, { model: 'sandbox/echo', max_tokens: 16, messages })
+      .reply;
+    expect(reply.status).toBe(200);
+    const { request } = await detailOf(world(), org, idOf(reply));
+    expect(request.messages).toEqual(
+      messages.map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] })),
+    );
+  });
+
   test.concurrent('media are kept as their size alone', async () => {
     const org = await tenantUnder(world(), { logging: 'on' });
     const { id } = world().model('chat');

@@ -17,6 +17,7 @@ import type { Planned } from '../attempt/terms.ts';
 import { viewerOf } from '../record.ts';
 import { keepsAnswer } from '../settle/content.ts';
 import { type Idempotency, idempotencyOf } from '../settle/idempotency.ts';
+import { inTurn } from '../turns.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import { affinityOf } from './affinity.ts';
 import { featuresOf } from './features.ts';
@@ -24,7 +25,7 @@ import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts
 import { capsOf, type HoldInput } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
-import { exactRequest, inTurn, type Read, readAtOnce, readInSteps } from './read.ts';
+import { exactRequest, type Read, readAtOnce, readInSteps } from './read.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
 /** Default time limit to the first event (docs/routing.md#limits-of-an-attempt). */

@@ -2,29 +2,10 @@
 import type { Steps } from '../../../kernel/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { mayLoseDigits } from '../../wire/exact.ts';
-import { readAgain } from '../reading.ts';
+import { readAgain, readAgainInSteps, requestInSteps } from '../reading.ts';
+import { parseInSteps } from '../sliced-json.ts';
 import type { Incoming } from '../types.ts';
 import { parseText } from './parse.ts';
-import { parseExactInSteps, parseInSteps } from './sliced-json.ts';
-import { inSlices, type Turn, Turns } from './turns.ts';
-
-/** The large bodies of this process. */
-const turns = new Turns();
-
-/** Resolves when a large body of `org_id` may be decoded or read; to be ended. */
-export function largeBodyTurn(org_id: string): Promise<Turn> {
-  return turns.take(org_id);
-}
-
-/** The result of `steps`, which are done when it is the caller's turn. */
-export async function inTurn<T>({ grant }: Incoming, steps: Steps<T>): Promise<T> {
-  const turn = await largeBodyTurn(grant.org_id);
-  try {
-    return await inSlices(steps, turn);
-  } finally {
-    turn.end();
-  }
-}
 
 /** A body as it was read. */
 export interface Read {
@@ -47,7 +28,7 @@ export function readAtOnce(incoming: Incoming): Read {
 export function* readInSteps(incoming: Incoming): Steps<Read> {
   const { body: bytes } = incoming;
   const body = yield* parseInSteps(bytes);
-  const request = yield* requestOf(incoming, body);
+  const request = yield* requestInSteps(incoming, body);
   yield;
   return { body, request };
 }
@@ -56,13 +37,7 @@ export function* readInSteps(incoming: Incoming): Steps<Read> {
 export function* exactRequest(incoming: Incoming, { text, request }: Read): Steps<CanonicalRequest> {
   if (text !== undefined) return mayLoseDigits(text) ? readAgain(incoming) : request;
   if (!(yield* mayLoseDigitsIn(incoming.body))) return request;
-  return yield* requestOf(incoming, yield* parseExactInSteps(incoming.body));
-}
-
-function* requestOf({ dialect, headers }: Incoming, body: unknown): Steps<CanonicalRequest> {
-  return dialect.readInSteps === null
-    ? dialect.read(body, headers)
-    : yield* dialect.readInSteps(body, headers);
+  return yield* readAgainInSteps(incoming);
 }
 
 /** Bytes that are looked at in one step. */

@@ -2,7 +2,8 @@
 // canonical form. It is stored beside the request row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
-import { readAgain } from '../reading.ts';
+import { readAgain, readAgainInSteps } from '../reading.ts';
+import { inTurn } from '../turns.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Idempotency } from './idempotency.ts';
 
@@ -26,7 +27,7 @@ export function keepsAnswer(
  * is overloaded.
  */
 export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRecord): ContentKeeper | null {
-  const { body, dialect, headers, grant } = incoming;
+  const { body, dialect, headers, grant, in_slices } = incoming;
   const { logging, redact } = grant.data_policy;
   if (!logging || record.zdr) return null;
   const slot = deps.payloads.open(grant.org_id, body.length);
@@ -39,7 +40,11 @@ export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRe
     slot.write({
       ...{ request_id, org_id: grant.org_id, redact },
       bytes: body.length + (response?.length ?? 0),
-      texts: () => ({ request: storedText(readAgain({ dialect, body, headers })), response }),
+      texts: async () => {
+        const asked = { dialect, body, headers };
+        const request = in_slices ? await inTurn({ grant }, readAgainInSteps(asked)) : readAgain(asked);
+        return { request: storedText(request), response };
+      },
     });
   };
 }

@@ -9,9 +9,9 @@ import {
   ServiceError,
   type Steps,
   secureBytes,
-} from '../../../kernel/index.ts';
-import { parseExact } from '../../wire/exact.ts';
-import { stringEnd } from '../../wire/scan.ts';
+} from '../../kernel/index.ts';
+import { parseExact } from '../wire/exact.ts';
+import { stringEnd } from '../wire/scan.ts';
 
 /** A piece is cut at the first comma behind so many bytes, or so many commas and brackets. */
 const PIECE_BYTES = 65_536;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce, ServiceError } from '../../../kernel/index.ts';
-import { parseText } from './parse.ts';
+import { atOnce, ServiceError } from '../../kernel/index.ts';
+import { parseText } from './admit/parse.ts';
 import { parseInSteps } from './sliced-json.ts';
 
 function outcomeOf(read: () => unknown): unknown {

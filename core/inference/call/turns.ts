@@ -1,6 +1,7 @@
 // Whose large body is read now. One at a time, organizations taking turns, and between its slices the process belongs to
 // everybody else: a caller of large bodies delays its own organization.
-import type { Steps } from '../../../kernel/index.ts';
+import type { Steps } from '../../kernel/index.ts';
+import type { Incoming } from './types.ts';
 
 /** A slice may run so long; what cannot be divided may take longer. */
 const SLICE_MS = 4;
@@ -16,7 +17,7 @@ export interface Turn {
 }
 
 /** The result of `steps`, with a rest wherever the turn's slice is over. */
-export async function inSlices<T>(steps: Steps<T>, turn: Turn): Promise<T> {
+async function inSlices<T>(steps: Steps<T>, turn: Turn): Promise<T> {
   let next = steps.next();
   while (next.done !== true) {
     await turn.rest();
@@ -55,7 +56,7 @@ class Reading implements Turn {
 type Waiting = (turn: Turn) => void;
 
 /** The bodies of a process that wait to be read in slices. */
-export class Turns {
+class Turns {
   /** By organization, the next in turn first. */
   readonly #lines = new Map<string, Waiting[]>();
   #busy = false;
@@ -86,5 +87,23 @@ export class Turns {
   #ended(): void {
     this.#busy = false;
     this.#next();
+  }
+}
+
+/** The large bodies of this process. */
+const turns = new Turns();
+
+/** Resolves when a large body of `org_id` may be decoded or read; to be ended. */
+export function largeBodyTurn(org_id: string): Promise<Turn> {
+  return turns.take(org_id);
+}
+
+/** The result of `steps`, which are done when it is the caller's turn. */
+export async function inTurn<T>({ grant }: Pick<Incoming, 'grant'>, steps: Steps<T>): Promise<T> {
+  const turn = await largeBodyTurn(grant.org_id);
+  try {
+    return await inSlices(steps, turn);
+  } finally {
+    turn.end();
   }
 }
