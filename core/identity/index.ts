@@ -1,5 +1,6 @@
 export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
+export { AuditEntryView, actorKinds, listAuditOperation } from './audit/list.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
 export {
   inviteOperation,

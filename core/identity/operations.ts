@@ -6,6 +6,7 @@ import {
   enrolTotpOperation,
   recoveryCodesOperation,
 } from './account-operations.ts';
+import { listAuditOperation } from './audit/list.ts';
 import { memberOperations } from './members/operations.ts';
 import { createOrgOperation, transferOrgOperation } from './org-create.ts';
 import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
@@ -55,6 +56,7 @@ export const identityOperations = [
   createOrgOperation,
   transferOrgOperation,
   ...memberOperations,
+  listAuditOperation,
   listOrgSessionsOperation,
   endOrgSessionOperation,
   discoverSsoOperation,

@@ -56,7 +56,7 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 
 /** Files that people download in the console, which has GraphQL for everything else. */
 export const fileOperations: readonly Operation[] = operations.filter(
-  ({ produces }) => produces === 'application/pdf',
+  ({ name, produces }) => produces === 'application/pdf' || name === 'audit.list',
 );
 
 /** What staff do; reached through the GraphQL of the staff listener, never over REST. */

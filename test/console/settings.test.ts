@@ -66,6 +66,17 @@ test.each([
   await picture(page, `settings-${scheme}-${width}`);
   await expectAccessible(page, 'settings');
   await expectNoSidewaysScroll(page, 'settings');
+  await page.goto(`${stack.console_url}/meridian/live/audit`);
+  await page.getByText('auth.login').first().waitFor();
+  await picture(page, `audit-${scheme}-${width}`);
+  await expectAccessible(page, 'audit log');
+  await expectNoSidewaysScroll(page, 'audit log');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('audit-meridian.csv');
+  await page.goto(`${stack.console_url}/meridian/live/settings`);
   await page.getByRole('button', { name: 'Hand over' }).click();
   await page
     .getByRole('dialog')

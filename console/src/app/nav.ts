@@ -10,7 +10,8 @@ export type NavPage =
   | 'invoices'
   | 'budgets'
   | 'members'
-  | 'settings';
+  | 'settings'
+  | 'audit';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -50,6 +51,7 @@ export const nav: readonly NavGroup[] = [
     items: [
       { page: 'members', name: 'Members', icon: 'users', key: 'm' },
       { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
+      { page: 'audit', name: 'Audit log', icon: 'clock', key: 'a' },
     ],
   },
 ];

@@ -87,6 +87,10 @@ const pages = {
     kept(() => import('../pages/settings/page.tsx')),
     'SettingsPage',
   ),
+  audit: lazyRouteComponent(
+    kept(() => import('../pages/audit/page.tsx')),
+    'AuditPage',
+  ),
   invitation: lazyRouteComponent(
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
@@ -249,6 +253,12 @@ const settingsRoute = createRoute({
   component: pages.settings,
 });
 
+const auditRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/audit',
+  component: pages.audit,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -273,6 +283,7 @@ const routeTree = rootRoute.addChildren([
     policyRoute,
     membersRoute,
     settingsRoute,
+    auditRoute,
     profileRoute,
   ]),
 ]);

@@ -8,6 +8,7 @@ const tags = {
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
   invitations: 'Inviting people into an organization, and accepting.',
+  audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
   pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',
   invoices: 'Tax invoices, receipts and credit notes.',
@@ -36,6 +37,7 @@ export function tagOf(name: string): Tag {
 /** Names that are no plain word with a capital. */
 const titles: Readonly<Partial<Record<Tag, string>>> = {
   orgs: 'Organizations',
+  audit: 'Audit log',
   byok: 'Provider keys',
   sso: 'Single sign-on',
   auth: 'Sign-in',
