@@ -47,6 +47,7 @@ describe('settings', () => {
       trustedProxies: ['10.0.0.0/8'],
       'eInvoices.url': 'https://portal.example',
       'eInvoices.existingSecret.name': 'svc-e-invoices',
+      'eInvoices.existingSecret.keysKey': 'keys.pem',
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'mail.existingSecret.caKey': 'ca.crt',

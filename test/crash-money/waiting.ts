@@ -16,7 +16,9 @@ const DAYS: Readonly<Record<string, string>> = {
              select from auto_topup_attempt a where a.topup_id = t.id and a.ended_at is null)`,
   refunds: `refund where status = 'pending'`,
   rail_tasks: `rail_task where done_at is null`,
-  rail_refunds: `rail_refund where refund_id is null`,
+  // A refund of a payment that no top-up has, such as a second payment that was given back, waits for nothing.
+  rail_refunds: `rail_refund r where refund_id is null and (topup_id is not null
+    or exists (select from topup t where t.gateway = r.rail and t.payment_ref = r.payment_ref))`,
   mails: `mail where status in ('queued', 'sending')`,
   disputes: `dispute where status = 'open' or (status = 'lost' and written_off_micro is null)`,
   rail_disputes: `rail_dispute where dispute_id is null`,

@@ -60,6 +60,10 @@ capabilities:
 {{- end }}
 {{- if and .temporal $v.eInvoices.existingSecret.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_EINVOICE_TOKEN" "name" $v.eInvoices.existingSecret.name "key" $v.eInvoices.existingSecret.key) }}
+{{- if $v.eInvoices.existingSecret.keysKey }}
+- name: SVC_EINVOICE_KEYS_FILE
+  value: /etc/svc/e-invoices/keys.pem
+{{- end }}
 {{- end }}
 {{- if .rails }}
 {{- with $v.rails.a.existingSecret }}
@@ -111,6 +115,11 @@ capabilities:
 {{- if and .mail (or $v.mail.existingSecret.dkimKey $v.mail.existingSecret.caKey) }}
 - name: mail
   mountPath: /etc/svc/mail
+  readOnly: true
+{{- end }}
+{{- if and .temporal $v.eInvoices.existingSecret.name $v.eInvoices.existingSecret.keysKey }}
+- name: e-invoices
+  mountPath: /etc/svc/e-invoices
   readOnly: true
 {{- end }}
 {{- if $v.trustedCa.existingConfigMap }}
@@ -176,6 +185,15 @@ capabilities:
       - key: {{ . }}
         path: ca.crt
       {{- end }}
+{{- end }}
+{{- if and .temporal $v.eInvoices.existingSecret.name $v.eInvoices.existingSecret.keysKey }}
+- name: e-invoices
+  secret:
+    secretName: {{ $v.eInvoices.existingSecret.name }}
+    defaultMode: 0440
+    items:
+      - key: {{ $v.eInvoices.existingSecret.keysKey }}
+        path: keys.pem
 {{- end }}
 {{- if $v.trustedCa.existingConfigMap }}
 - name: trusted-ca
