@@ -8,6 +8,7 @@ import {
   moneyIn,
   payUrl,
   RailError,
+  railFailure,
   railOf,
   railOrRefuse,
 } from '../topups/index.ts';
@@ -37,7 +38,7 @@ function begin(context: Context, { org_id, method }: Asked): Promise<{ mandate: 
     const rail = railOrRefuse(context, gateway);
     const terms = await readMethodTerms(db, gateway, method);
     if (terms === null || !rail.mandates?.methods.includes(method)) {
-      throw new ServiceError('rail_unavailable', `Nobody can be debited by ${method} over ${gateway} here.`, {
+      throw new ServiceError('invalid_request', `Nobody can be debited by ${method} over ${gateway} here.`, {
         param: 'method',
         details: {
           rail: gateway,
@@ -97,7 +98,8 @@ async function setUp(context: Context, begun: { mandate: Mandate; billing: Billi
 /**
  * Begins the registration of a mandate and returns it with the address to register at. Another one that is in force stays
  * so until this one is. It runs in transactions of its own: the row is there before the rail is asked.
- * @throws ServiceError mandate_exists, rail_unavailable, currency_not_supported, not_found.
+ * @throws ServiceError mandate_exists, invalid_request (no such method here), rail_unavailable, conflict (the rail refuses),
+ * currency_not_supported, not_found.
  */
 export async function createMandate(
   context: Context,
@@ -110,13 +112,12 @@ export async function createMandate(
   } catch (error) {
     if (!(error instanceof RailError)) throw error;
     context.log.warn({ error, rail: gateway, mandate: id }, 'no registration could be begun');
+    const reason = error.declined ? 'declined' : 'rail_unavailable';
     await context.transaction(async (context) => {
       const mandate = await lockWithAuto(context, { id, org_id });
-      await changeMandate(context, mandate, 'rejected', 'rail_unavailable');
+      await changeMandate(context, mandate, 'rejected', reason);
     });
-    throw new ServiceError('rail_unavailable', 'The payment rail cannot be reached. Try again.', {
-      details: { rail: gateway, reason: error.declined ? 'declined' : 'unreachable', mandate_id: id },
-    });
+    throw railFailure(error, { rail: gateway, safe: 'Nothing was registered.', details: { mandate_id: id } });
   }
   const mandate = await findMandate(context.db, { id, org_id });
   if (mandate?.registration_url == null) throw new Error(`${id} has no registration`);

@@ -8,7 +8,7 @@ import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { rateFromText } from './fx/rates.ts';
 import { readRates } from './fx/source.ts';
-import { moneyIn, railOrRefuse } from './money-in.ts';
+import { moneyIn, railFailure, railOrRefuse } from './money-in.ts';
 import { checkoutUrl, payUrl, returnUrl } from './pay-link.ts';
 import { currencyOf, type Priced, priceTopup, type Quote, railOf } from './quote.ts';
 import { addTask } from './rail-store.ts';
@@ -226,8 +226,8 @@ function checkoutAt(
 /**
  * Makes a top-up of `amount_minor` and returns it with the address to pay at. It runs in transactions of its own:
  * when the rail cannot be reached, the row stays as failed, so that a payment that the rail took nevertheless finds it.
- * @throws ServiceError amount_too_small, amount_too_large, currency_not_supported, rail_unavailable, fx_stale,
- * rate_limit_exceeded, invalid_request (state unknown), invalid_gstin.
+ * @throws ServiceError amount_too_small, amount_too_large, currency_not_supported, rail_unavailable, conflict (the rail
+ * refuses), fx_stale, rate_limit_exceeded, invalid_request (state unknown), invalid_gstin.
  */
 export async function createTopup(
   context: Context,
@@ -243,13 +243,7 @@ export async function createTopup(
     if (!(error instanceof RailError)) throw error;
     context.log.warn({ error, rail: rail.name, topup: id }, 'no checkout could be made');
     await failTopup(context, id, error.message);
-    throw new ServiceError(
-      'rail_unavailable',
-      'The payment rail cannot be reached. Nothing was charged; try again.',
-      {
-        details: { rail: rail.name, reason: error.declined ? 'declined' : 'unreachable', topup_id: id },
-      },
-    );
+    throw railFailure(error, { rail: rail.name, safe: 'Nothing was charged.', details: { topup_id: id } });
   }
   const { gateway_ref, checkout_url } = checkout;
   await nameOrder(context.db, { id, gateway_ref, checkout_url, at: context.now() });

@@ -57,7 +57,7 @@ export { minorFor, rateText } from './fx/rates.ts';
 export { acceptFxDay, refreshFx } from './fx/refresh.ts';
 export { openFx } from './fx/source.ts';
 export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';
-export { type MoneyIn, moneyIn, openMoneyIn, railOrRefuse } from './money-in.ts';
+export { type MoneyIn, moneyIn, openMoneyIn, railFailure, railOrRefuse } from './money-in.ts';
 export {
   cancelTopupOperation,
   createTopupOperation,

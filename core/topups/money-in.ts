@@ -2,7 +2,7 @@
 import { type Config, type Context, ServiceError } from '../kernel/index.ts';
 import { type FxSource, openFx, STATIC_SOURCE } from './fx/source.ts';
 import { noRails, openRails, type Rails } from './rails/open.ts';
-import type { Rail } from './rails/types.ts';
+import type { Rail, RailError } from './rails/types.ts';
 import type { RailName } from './types.ts';
 
 export interface MoneyIn {
@@ -59,5 +59,24 @@ export function railOrRefuse(context: Pick<Context, 'services'>, name: RailName)
   if (rail !== null) return rail;
   throw new ServiceError('rail_unavailable', `Payments over ${name} are not available here.`, {
     details: { rail: name, reason: 'not_configured' },
+  });
+}
+
+/**
+ * What a caller reads when a rail took no order or registration. Out of reach is 503: the same request can succeed later. A
+ * refusal is 409: it would be refused again, so the rail's words say what to change. `safe` is what did not happen.
+ */
+export function railFailure(
+  error: RailError,
+  args: { rail: RailName; safe: string; details: Record<string, unknown> },
+): ServiceError {
+  const { rail, safe } = args;
+  if (!error.declined) {
+    return new ServiceError('rail_unavailable', `The payment rail cannot be reached. ${safe} Try again.`, {
+      details: { rail, reason: 'unreachable', ...args.details },
+    });
+  }
+  return new ServiceError('conflict', `The payment rail refuses this: ${error.message} ${safe}`, {
+    details: { rail, reason: 'declined', rail_code: error.code, ...args.details },
   });
 }

@@ -135,6 +135,7 @@ export const createTopupOperation = operation({
     'currency_not_supported',
     'invalid_gstin',
     'rail_unavailable',
+    'conflict',
     'fx_stale',
   ],
   status: 201,
