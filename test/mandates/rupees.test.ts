@@ -162,6 +162,21 @@ test.each([
   },
 );
 
+test('a notice whose asker died before it was noted is found at the rail and not given again', async () => {
+  const { org } = await payer('died');
+  const begun = await beginAttempt(context, { org_id: org.id, book_id: org.live_book_id });
+  const attempt = begun ?? (await last(org));
+  const dies: typeof context = Object.create(context, {
+    transaction: { value: () => Promise.reject(new Error('killed')) },
+  });
+  await expect(announceAttempt(dies, attempt)).rejects.toThrow('killed');
+  await announceAttempt(context, attempt);
+  await news();
+  const orders = [...sim_a.store.orders.values()].filter(({ receipt }) => receipt === attempt.topup_id);
+  expect(orders).toHaveLength(1);
+  expect((await world.read(attempt.topup_id)).gateway_ref).toBe(orders[0]?.id);
+});
+
 test('a bank that takes days keeps the attempt open; nothing else is debited until it has said', async () => {
   const { org } = await payer('days', 'emandate', 'pending');
   const attempt = await begin(org);

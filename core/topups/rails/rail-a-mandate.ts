@@ -24,6 +24,11 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+async function findOrder(ask: Ask, receipt: string): Promise<string | null> {
+  const { items } = await ask(({ sdk }) => sdk.orders.all({ receipt }));
+  return items.find((order) => order.receipt === receipt)?.id ?? null;
+}
+
 /** Makes an order, or finds the one whose answer was lost: the rail has no idempotency key for orders. */
 async function orderOnce(ask: Ask, receipt: string, body: object): Promise<string> {
   try {
@@ -31,9 +36,8 @@ async function orderOnce(ask: Ask, receipt: string, body: object): Promise<strin
     return (made as { id: string }).id;
   } catch (error) {
     if (!(error instanceof RailError) || !isUnanswered(error)) throw error;
-    const { items } = await ask(({ sdk }) => sdk.orders.all({ receipt }));
-    const found = items.find((order) => order.receipt === receipt)?.id;
-    if (found === undefined) throw error;
+    const found = await findOrder(ask, receipt);
+    if (found === null) throw error;
     return found;
   }
 }
@@ -190,11 +194,13 @@ export function railAMandates(
       }
     },
     givesNotice: notified,
-    announce(request, earliest) {
+    async announce(request, earliest) {
       const { topup_id, token_ref, method } = request;
       const payment_after = Math.floor(earliest.getTime() / 1_000);
       const notice = notified(method) ? { notification: { token_id: token_ref, payment_after } } : {};
-      return orderOnce(ask, topup_id, { ...debitOf(request), payment_capture: true, ...notice });
+      // Whoever asked before may have died with the answer: a second order would be a second notice to the payer.
+      const made = await findOrder(ask, topup_id);
+      return made ?? orderOnce(ask, topup_id, { ...debitOf(request), payment_capture: true, ...notice });
     },
     charge: (request) => charge(ask, request, read),
     findCharge: ({ gateway_ref }) => (gateway_ref === null ? Promise.resolve(null) : read(gateway_ref)),
