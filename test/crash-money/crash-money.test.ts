@@ -13,4 +13,6 @@ test('twenty-five kills under payments, refunds, disputes, debits, plans and gif
   expect(report.refunds).toBeGreaterThan(5);
   expect(report.disputes).toBeGreaterThan(0);
   expect(report.fees).toBeGreaterThan(0);
+  expect(report.debits).toBeGreaterThan(0);
+  expect(report.gifts).toBeGreaterThan(0);
 });

@@ -85,7 +85,7 @@ export class CustomerActs {
     const next = draw.weighted(NEXT);
     if (next === 'refund') await this.#refund(customer, id, amount_minor);
     if (next === 'dashboard') this.#dashboard(customer, gateway_ref);
-    if (next === 'gift') await this.#gift(customer);
+    if (next === 'gift') await this.gift(customer);
     if (next === 'dispute') await this.#dispute(customer, payment_ref);
   }
 
@@ -161,7 +161,8 @@ export class CustomerActs {
     disputes.move(id, draw.weighted({ won: 50, lost: 50 }));
   }
 
-  async #gift(customer: Customer): Promise<void> {
+  /** Gives paid credit away, which may be done when it is a week old. */
+  async gift(customer: Customer): Promise<void> {
     const amount_micro_usd = this.#draw.int(1_000_000, 3_000_000);
     const wanted = { amount_micro_usd, note: 'thanks' };
     const made = await this.#ask(customer, 'POST', '/v1/credits/gifts', wanted, this.#key('gift'));
@@ -186,7 +187,7 @@ export class CustomerActs {
     const isActive = async () => ((await read()).body['mandate'] as { status?: string })?.status === 'active';
     if (!(await within(BOOKED_MS, isActive))) return;
     const amount_minor = customer.rail === 'rail-a' ? 100_000 : 2_500;
-    const config = { enabled: true, threshold_micro: 8_000_000, amount_minor };
+    const config = { enabled: true, threshold_micro: 60_000_000, amount_minor };
     await this.#ask(customer, 'PUT', '/v1/credits/auto-topup', config);
     if (draw.unit() < 0.2) await this.#ask(customer, 'POST', `/v1/credits/mandates/${made.id}/cancel`, {});
   }

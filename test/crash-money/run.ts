@@ -1,6 +1,5 @@
 // Rounds of payments, refunds, disputes, debits and plans, in each of which something is killed; then three days pass, and the
 // oracle looks.
-import { advanceClock } from '@svc/core/runtime/index.ts';
 import { type Draw, drawFrom } from '../crash/draw.ts';
 import { until } from '../support/programs/until.ts';
 import { pause } from './ask.ts';
@@ -39,6 +38,8 @@ const UNDER_WAY_MAX = 30;
 const TOPUPS_EACH = 4;
 const ROUND_MS = 600;
 const HOUR_MS = 3_600_000;
+/** Passes after half of the rounds: what was paid before can be given away then. */
+const WEEK_MS = 8 * 24 * HOUR_MS;
 /** Longer than the last poll of a top-up (48 h) and than any pause of a workflow that waits for a rail. */
 const AFTERWARDS_MS = [HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS, 24 * HOUR_MS];
 /** Longer than anything waits that happens at once. */
@@ -93,19 +94,22 @@ async function emptied(world: World, look: () => Promise<readonly string[]>): Pr
   return left;
 }
 
+/**
+ * Lets time pass as soon as everything has happened that happens at once: a mail that is not sent for a day is given up.
+ * What still waits after four minutes; then no time has passed.
+ */
+async function passWhenDone(world: World, ms: number): Promise<string[]> {
+  const left = await emptied(world, async () => (await waiting(world)).moments);
+  if (left.length > 0) return left.map((what) => `${what} still wait`);
+  await world.pass(ms);
+  return [];
+}
+
 /** Lets three days pass; what then still waits. */
 async function rest(world: World): Promise<string[]> {
-  let shift_ms = 0;
   for (const by of AFTERWARDS_MS) {
-    // A mail that is not sent for a day is given up: time may not pass before everything has happened that can.
-    const left = await emptied(world, async () => (await waiting(world)).moments);
-    if (left.length > 0) return left.map((what) => `${what} still wait`);
-    shift_ms += by;
-    // The rail's clock goes first: it refuses a debit whose day is not over there.
-    world.sim_a.turn({ clock_shift_ms: shift_ms });
-    await world.withPool((pool) => advanceClock(pool, by));
-    // Programs and workflows look at the clock every half second.
-    await pause(2_000);
+    const left = await passWhenDone(world, by);
+    if (left.length > 0) return left;
   }
   const left = await emptied(world, async () => {
     const { days, moments } = await waiting(world);
@@ -130,8 +134,10 @@ class Acts {
     this.#draw = draw;
   }
 
-  #begin(what: 'topUp' | 'mandate' | 'plan' | 'staff'): void {
-    const customer = this.#draw.pick(this.#world.customers);
+  #begin(
+    what: 'topUp' | 'mandate' | 'plan' | 'gift' | 'staff',
+    customer = this.#draw.pick(this.#world.customers),
+  ): void {
     const act = (what === 'staff' ? this.staff.act() : this.customers[what](customer)).catch(
       (error: unknown) => void this.faults.push(String(error)),
     );
@@ -147,6 +153,11 @@ class Acts {
     setTimeout(() => this.#begin(other), draw.int(0, ROUND_MS));
   }
 
+  /** Everybody gives something away. */
+  beginGifts(): void {
+    for (const customer of this.#world.customers) this.#begin('gift', customer);
+  }
+
   /** Until all of them have ended. */
   async end(world: World): Promise<void> {
     while (this.under_way.size > 0) {
@@ -159,6 +170,13 @@ class Acts {
 async function runRounds(world: World, acts: Acts, draw: Draw, { rounds, progress }: MoneyOptions) {
   const starting = new Map<Part, Promise<void>>();
   for (let round = 1; round <= rounds && acts.faults.length === 0; round++) {
+    if (round === Math.ceil(rounds / 2)) {
+      await Promise.all(starting.values());
+      behave(world);
+      await acts.end(world);
+      acts.faults.push(...(await passWhenDone(world, WEEK_MS)));
+      acts.beginGifts();
+    }
     while (acts.under_way.size > UNDER_WAY_MAX) await Promise.race(acts.under_way);
     const manner = misbehave(world, draw);
     const part = draw.weighted(KILLS);

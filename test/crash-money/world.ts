@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { createPool, migrate, type Pool } from '@svc/core/db/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
-import { loadRootKey } from '@svc/core/kernel/index.ts';
+import { loadRootKey, shiftClock } from '@svc/core/kernel/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
+import { advanceClock } from '@svc/core/runtime/index.ts';
 import pg from 'pg';
 import { type RailASim, type RailSim, startRailASim, startRailSim } from '../sim/rails/index.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
@@ -15,6 +16,7 @@ import { startTestPostgres } from '../support/postgres.ts';
 import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
 import { provision, staffContext } from '../support/provision.ts';
 import { startTemporal } from '../support/temporal-server.ts';
+import { pause } from './ask.ts';
 
 export const parts = ['gateway 0', 'gateway 1', 'admin', 'worker', 'postgres', 'temporal'] as const;
 export type Part = (typeof parts)[number];
@@ -36,9 +38,12 @@ export interface World {
   readonly database_url: string;
   /** Address of a gateway that runs, the other one while `gateway` is down. */
   origin(gateway: 0 | 1): string;
-  /** The staff listener of the admin program, and a member of staff of finance who has signed in. */
+  /** The staff listener of the admin program. */
   readonly staff_url: string;
-  readonly staff_token: string;
+  /** The session of a member of staff of finance; on another day than the last one, a new one. */
+  staffToken(): Promise<string>;
+  /** Moves the clocks of the installation and of rail-a, and waits until every program has seen it. */
+  pass(ms: number): Promise<void>;
   /** `kill -9`. */
   kill(part: Part): Promise<void>;
   start(part: Part): Promise<void>;
@@ -100,13 +105,15 @@ async function makeCustomers(database_url: string, count: number): Promise<Custo
   return customers;
 }
 
-/** A member of staff, and the session that `svcctl staff create` opens for the first sign-in. */
-async function makeStaff(database_url: string, keyring: string): Promise<string> {
+/** A member of staff, and the session that `svcctl staff create` opens for the first sign-in, on a clock that was moved. */
+async function makeStaff(database_url: string, keyring: string, shift_ms: number): Promise<string> {
   const pool = createPool(database_url, { max: 1 });
+  shiftClock(shift_ms);
   try {
-    const made = { email: 'finance@staff.example', roles: ['finance'] } as const;
+    const made = { email: `finance-${shift_ms}@staff.example`, roles: ['finance'] } as const;
     return (await createStaff(staffContext(pool), loadRootKey(keyring), made)).token;
   } finally {
+    shiftClock(0);
     await pool.end();
   }
 }
@@ -158,7 +165,8 @@ export async function openWorld(customer_count: number): Promise<World> {
   };
   // Made before several programs would make it at once.
   loadRootKey(env.SVC_MASTER_KEY_FILE);
-  const staff_token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE);
+  let shift_ms = 0;
+  let staff = { shift_ms, token: await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms) };
   const [admin_port, staff_port] = [await freePort(), await freePort()];
   const gateways: (GatewayProcess | null)[] = [null, null];
   let admin: GatewayProcess | null = null;
@@ -230,26 +238,42 @@ export async function openWorld(customer_count: number): Promise<World> {
     },
     temporal: () => temporal.restart(),
   };
+  const withPool = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
+    const pool = createPool(database_url, { max: 2 });
+    try {
+      return await work(pool);
+    } finally {
+      await pool.end();
+    }
+  };
   await Promise.all([startGateway(0), startGateway(1), startAdmin(), startWorker()]);
   return {
-    ...{ sim_a, sim_b, customers, database_url, died, staff_token },
+    ...{ sim_a, sim_b, customers, database_url, died },
     staff_url: `http://127.0.0.1:${staff_port}`,
     mail_dirs: ['worker', 'gateway-0', 'gateway-1', 'admin'].map((name) => join(dir, name, 'mail')),
     origin(gateway) {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
     },
+    async staffToken() {
+      if (staff.shift_ms !== shift_ms) {
+        const token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms);
+        staff = { shift_ms, token };
+      }
+      return staff.token;
+    },
+    async pass(ms) {
+      shift_ms += ms;
+      // The rail's clock goes first: it refuses a debit whose day is not over there.
+      sim_a.turn({ clock_shift_ms: shift_ms });
+      await withPool((pool) => advanceClock(pool, ms));
+      // Programs and workflows look at the clock every half second.
+      await pause(2_000);
+    },
     kill: (part) => kills[part](),
     start: (part) => supervised(starts[part]),
     rows: (text) => withClient(database_url, async (client) => (await client.query(text)).rows as never[]),
-    async withPool(work) {
-      const pool = createPool(database_url, { max: 2 });
-      try {
-        return await work(pool);
-      } finally {
-        await pool.end();
-      }
-    },
+    withPool,
     output: () =>
       [...gateways, admin, worker]
         .map((program) => program?.output().slice(-3_000) ?? '(not running)')
