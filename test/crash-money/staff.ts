@@ -34,7 +34,7 @@ export class StaffActs {
 
   async #ask<T>(query: string, variables: object = {}): Promise<T> {
     const { staff_url } = this.#world;
-    const token = await this.#world.staffToken();
+    const token = this.#world.staffToken();
     const body = { query, variables };
     const answer = await ask(() => staff_url, { method: 'POST', path: '/graphql', token, body });
     return answer.body['data'] as T;

@@ -16,9 +16,10 @@ const DAYS: Readonly<Record<string, string>> = {
              select from auto_topup_attempt a where a.topup_id = t.id and a.ended_at is null)`,
   refunds: `refund where status = 'pending'`,
   rail_tasks: `rail_task where done_at is null`,
-  // A refund of a payment that no top-up has, such as a second payment that was given back, waits for nothing.
-  rail_refunds: `rail_refund r where refund_id is null and (topup_id is not null
-    or exists (select from topup t where t.gateway = r.rail and t.payment_ref = r.payment_ref))`,
+  // What the product gave back itself, a second payment or one of another amount, was never booked: nothing is to be taken.
+  rail_refunds: `rail_refund r where refund_id is null and not exists (
+                   select from rail_task k
+                    where k.kind = 'refund_payment' and k.rail = r.rail and k.ref = r.payment_ref)`,
   mails: `mail where status in ('queued', 'sending')`,
   disputes: `dispute where status = 'open' or (status = 'lost' and written_off_micro is null)`,
   rail_disputes: `rail_dispute where dispute_id is null`,
@@ -44,8 +45,19 @@ async function named(world: World, what: Readonly<Record<string, string>>): Prom
   return Object.keys(what).flatMap((name) => (row?.[name] === 0 ? [] : [`${row?.[name]} ${name}`]));
 }
 
+/** Whether no workflow has anything to do before a timer ends or a signal comes. */
+async function areIdle({ temporal }: World): Promise<boolean> {
+  for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
+    const { raw } = await temporal.workflow.getHandle(workflowId).describe();
+    if (raw.pendingWorkflowTask != null || (raw.pendingActivities ?? []).length > 0) return false;
+  }
+  return true;
+}
+
 export async function waiting(world: World): Promise<Waiting> {
-  return { days: await named(world, DAYS), moments: await named(world, MOMENTS) };
+  const workflows = (await areIdle(world)) ? [] : ['workflows'];
+  // Read last: a workflow leaves rows to be sent when it comes to rest.
+  return { days: await named(world, DAYS), moments: [...workflows, ...(await named(world, MOMENTS))] };
 }
 
 /**

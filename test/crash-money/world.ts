@@ -9,14 +9,15 @@ import { createStaff } from '@svc/core/identity/index.ts';
 import { loadRootKey, shiftClock } from '@svc/core/kernel/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
 import { advanceClock } from '@svc/core/runtime/index.ts';
+import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { type RailASim, type RailSim, startRailASim, startRailSim } from '../sim/rails/index.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { startTestPostgres } from '../support/postgres.ts';
+import { until } from '../support/programs/until.ts';
 import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
 import { provision, staffContext } from '../support/provision.ts';
 import { startTemporal } from '../support/temporal-server.ts';
-import { pause } from './ask.ts';
 
 export const parts = ['gateway 0', 'gateway 1', 'admin', 'worker', 'postgres', 'temporal'] as const;
 export type Part = (typeof parts)[number];
@@ -40,9 +41,10 @@ export interface World {
   origin(gateway: 0 | 1): string;
   /** The staff listener of the admin program. */
   readonly staff_url: string;
-  /** The session of a member of staff of finance; on another day than the last one, a new one. */
-  staffToken(): Promise<string>;
-  /** Moves the clocks of the installation and of rail-a, and waits until every program has seen it. */
+  readonly temporal: Client;
+  /** The session of a member of staff of finance; another one when time has passed, since sessions end. */
+  staffToken(): string;
+  /** Moves the clocks of the installation and of rail-a, and waits until every program has seen it and told its workflows. */
   pass(ms: number): Promise<void>;
   /** `kill -9`. */
   kill(part: Part): Promise<void>;
@@ -118,6 +120,22 @@ async function makeStaff(database_url: string, keyring: string, shift_ms: number
   }
 }
 
+interface Program {
+  output(): string;
+}
+
+const noteOf = (shift_ms: number) => `"shift_ms":${shift_ms},`;
+
+function hasSeen(program: Program | null, shift_ms: number): boolean {
+  return program?.output().includes(noteOf(shift_ms)) ?? false;
+}
+
+/** Whether the worker has signalled every workflow since it saw the clock at `shift_ms`. */
+function hasToldWorkflows(worker: Program | null, shift_ms: number): boolean {
+  const since = worker?.output().split(noteOf(shift_ms))[1] ?? '';
+  return since.includes('signalled workflows that the clock moved');
+}
+
 /** Starts a program again while it ends at once, as a supervisor does: PostgreSQL may be down as well. */
 async function supervised(start: () => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
@@ -143,6 +161,7 @@ export async function openWorld(customer_count: number): Promise<World> {
   await migrate(database_url);
   const customers = await makeCustomers(database_url, customer_count);
   const temporal = await startTemporal({ db_file: join(dir, 'temporal.db') });
+  const connection = Connection.lazy({ address: temporal.address });
   const ports = [await freePort(), await freePort()] as const;
   const callbacks = `http://127.0.0.1:${ports[0]}/webhooks`;
   const sim_a = await startRailASim({
@@ -152,6 +171,8 @@ export async function openWorld(customer_count: number): Promise<World> {
   const sim_b = await startRailSim({ webhook_url: `${callbacks}/rail-b`, webhook_secrets: [SECRETS.b] });
   const env = {
     SVC_DEV: '1',
+    // Programs log then that they have seen the clock move.
+    SVC_LOG_LEVEL: 'info',
     SVC_MASTER_KEY_FILE: join(dir, 'keyring.json'),
     SVC_TEMPORAL_ADDRESS: temporal.address,
     SVC_LEDGER_LEASE_SECONDS: '5',
@@ -166,7 +187,7 @@ export async function openWorld(customer_count: number): Promise<World> {
   // Made before several programs would make it at once.
   loadRootKey(env.SVC_MASTER_KEY_FILE);
   let shift_ms = 0;
-  let staff = { shift_ms, token: await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms) };
+  let staff_token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms);
   const [admin_port, staff_port] = [await freePort(), await freePort()];
   const gateways: (GatewayProcess | null)[] = [null, null];
   let admin: GatewayProcess | null = null;
@@ -189,7 +210,7 @@ export async function openWorld(customer_count: number): Promise<World> {
     worker = await startWorkerProgram({
       ...env,
       ...{ SVC_DATABASE_URL: database_url, SVC_DATA_DIR: worker_dir, SVC_PROCESS_NAME: 'worker' },
-      ...{ SVC_METRICS_PORT: '0', SVC_LOG_LEVEL: 'info' },
+      SVC_METRICS_PORT: '0',
     });
   };
   const startAdmin = async () => {
@@ -249,26 +270,24 @@ export async function openWorld(customer_count: number): Promise<World> {
   await Promise.all([startGateway(0), startGateway(1), startAdmin(), startWorker()]);
   return {
     ...{ sim_a, sim_b, customers, database_url, died },
+    temporal: new Client({ connection, namespace: temporal.namespace }),
     staff_url: `http://127.0.0.1:${staff_port}`,
     mail_dirs: ['worker', 'gateway-0', 'gateway-1', 'admin'].map((name) => join(dir, name, 'mail')),
     origin(gateway) {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
     },
-    async staffToken() {
-      if (staff.shift_ms !== shift_ms) {
-        const token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms);
-        staff = { shift_ms, token };
-      }
-      return staff.token;
-    },
+    staffToken: () => staff_token,
     async pass(ms) {
       shift_ms += ms;
       // The rail's clock goes first: it refuses a debit whose day is not over there.
       sim_a.turn({ clock_shift_ms: shift_ms });
       await withPool((pool) => advanceClock(pool, ms));
-      // Programs and workflows look at the clock every half second.
-      await pause(2_000);
+      await until('every program sees that the clock moved', () => {
+        const programs = [...gateways, admin, worker];
+        return programs.every((program) => hasSeen(program, shift_ms)) && hasToldWorkflows(worker, shift_ms);
+      });
+      staff_token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms);
     },
     kill: (part) => kills[part](),
     start: (part) => supervised(starts[part]),
@@ -280,6 +299,7 @@ export async function openWorld(customer_count: number): Promise<World> {
         .join('\n---\n'),
     async close() {
       closing = true;
+      await connection.close();
       await Promise.all([killGateway(0), killGateway(1), killAdmin(), killWorker(), temporal.stop()]);
       sim_a.turn({ clock_shift_ms: 0 });
       await Promise.all([sim_a.close(), sim_b.close()]);
