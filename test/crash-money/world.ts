@@ -131,7 +131,7 @@ function hasSeen(program: Program | null, shift_ms: number): boolean {
 }
 
 /** Whether the worker has signalled every workflow since it saw the clock at `shift_ms`. */
-function hasToldWorkflows(worker: Program | null, shift_ms: number): boolean {
+function hasSignalled(worker: Program | null, shift_ms: number): boolean {
   const since = worker?.output().split(noteOf(shift_ms))[1] ?? '';
   return since.includes('signalled workflows that the clock moved');
 }
@@ -285,7 +285,7 @@ export async function openWorld(customer_count: number): Promise<World> {
       await withPool((pool) => advanceClock(pool, ms));
       await until('every program sees that the clock moved', () => {
         const programs = [...gateways, admin, worker];
-        return programs.every((program) => hasSeen(program, shift_ms)) && hasToldWorkflows(worker, shift_ms);
+        return programs.every((program) => hasSeen(program, shift_ms)) && hasSignalled(worker, shift_ms);
       });
       staff_token = await makeStaff(database_url, env.SVC_MASTER_KEY_FILE, shift_ms);
     },
