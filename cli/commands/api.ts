@@ -1,8 +1,8 @@
 // Calls an operation of the REST API by its name. The operations and the places of their members come from the
 // OpenAPI document of the gateway that is called, so this works with any base URL.
 import { isObject } from '@svc/core/kernel/index.ts';
-import { type Command, type Input, type Result, UsageError } from '../command.ts';
-import { findInstallation, NoInstallation } from '../installation.ts';
+import { type Command, type Result, UsageError } from '../command.ts';
+import { call, gatewayFlags, readTarget } from '../gateway-client.ts';
 
 interface Member {
   readonly name: string;
@@ -96,38 +96,6 @@ export function requestFor(
   return { path: query.size > 0 ? `${path}?${query}` : path, body };
 }
 
-function readTarget(input: Input): { base: string; key: string | null } {
-  const { up, config } = findInstallation();
-  const base = input.find('base-url') ?? up?.base_url ?? config.base_url;
-  if (!base) throw new NoInstallation('No gateway: start with `make up`, or name one with --base-url.');
-  const own = input.find('base-url') === null ? up : null;
-  const key = input.find('key') ?? (input.has('sandbox') ? own?.sandbox_key : own?.live_key) ?? null;
-  return { base: base.replace(/\/$/, ''), key };
-}
-
-async function call(
-  base: string,
-  key: string | null,
-  request: { method: string; path: string; body: string | null },
-) {
-  const answer = await fetch(base + request.path, {
-    method: request.method,
-    headers: {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(request.body === null ? {} : { 'content-type': 'application/json' }),
-    },
-    body: request.body,
-  });
-  const text = await answer.text();
-  let value: unknown = text;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // A file or an empty answer is printed unchanged.
-  }
-  return { status: answer.status, ok: answer.ok, value, text };
-}
-
 function listOperations(operations: readonly ApiOperation[]): Result {
   const width = Math.max(0, ...operations.map(({ name }) => name.length));
   const text = operations.map(
@@ -146,11 +114,7 @@ export const command: Command = {
     { name: 'OPERATION', doc: 'name of the operation, e.g. keys.list; without one, all are listed' },
     { name: 'MEMBER', doc: 'name=text or name:=json, for path, query and body', many: true },
   ],
-  flags: {
-    key: { type: 'text', doc: 'API key; default: the live demo key of `make up`', value: 'KEY' },
-    sandbox: { type: 'switch', doc: 'use the sandbox demo key' },
-    'base-url': { type: 'text', doc: 'gateway to call; default: the one of `make up`', value: 'URL' },
-  },
+  flags: gatewayFlags,
   example: 'svcctl api keys.create name=ci \'scopes:=["inference"]\' project_id=prj_…',
   async run(input) {
     const [name, ...words] = input.positionals;
@@ -161,7 +125,7 @@ export const command: Command = {
     if (operation === undefined)
       throw new UsageError(`no operation ${JSON.stringify(name)}; \`svcctl api\` lists them`);
     const request = requestFor(operation, parseMembers(words));
-    const { status, ok, value, text } = await call(base, key, { method: operation.method, ...request });
+    const { status, ok, value, text } = await call({ base, key }, { method: operation.method, ...request });
     const json = isObject(value) ? value : { status, body: text };
     const shown = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
     return { json, text: ok ? shown : `${status}\n${shown}`, ok };

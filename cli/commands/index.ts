@@ -143,6 +143,17 @@ export const commands: readonly Listed[] = [
     'take a report that a mail was not delivered, from standard input',
     () => import('./mail/bounce.ts'),
   ),
+  listed('policy validate', 'judge the text of a routing policy', () => import('./policy/validate.ts')),
+  listed(
+    'policy diff',
+    'show which calls a text would route elsewhere, and what that costs',
+    () => import('./policy/diff.ts'),
+  ),
+  listed(
+    'policy apply',
+    'store a text as the newest version of its policy, and activate it',
+    () => import('./policy/apply.ts'),
+  ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
     'dev clock advance',

@@ -8,6 +8,7 @@ export {
   getRequestOperation,
   listRequestsOperation,
 } from './operations.ts';
+export { type Answered, listAnswered } from './read-store.ts';
 export { rollUpUsage } from './roll-up.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { dropOldDays, prepareDays } from './store.ts';

@@ -1,5 +1,5 @@
 // SQL of many rows at once: details for one answer, arrivals for the tail, sums for usage.
-import { type Db, type Environment, type Id, ulidMs } from '../kernel/index.ts';
+import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 import { ROW_COLUMNS } from './store.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
@@ -61,4 +61,61 @@ export async function listArrivals(
     values: [args.org_id, args.environment, args.since, args.known, args.limit],
   });
   return rows;
+}
+
+/** Of a call that was answered, what a route is chosen by and what it used. */
+export interface Answered {
+  readonly request_id: RequestId;
+  readonly ts: Date;
+  readonly project_id: string;
+  readonly key_id: string;
+  readonly model: string;
+  readonly dialect_in: string;
+  readonly stream: boolean;
+  readonly has_images: boolean;
+  readonly has_tools: boolean;
+  readonly has_schema: boolean;
+  readonly app_id: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+/**
+ * The newest `limit` calls in `[from, to)` that an endpoint of the pool answered, newest first, and how many there are.
+ * `project_id` null: those of every project but `without`.
+ */
+export async function listAnswered(
+  db: Db,
+  args: {
+    readonly org_id: Id<'org'>;
+    readonly environment: Environment;
+    readonly project_id: string | null;
+    readonly without: readonly string[];
+    readonly from: Date;
+    readonly to: Date;
+    readonly limit: number;
+  },
+): Promise<{ readonly rows: readonly Answered[]; readonly total: number }> {
+  const { rows } = await db.query<Answered & { total: number }>({
+    name: 'analytics.list_answered',
+    text: `
+      select request_id, ts, project_id, key_id, model, dialect_in, stream, has_images, has_tools, has_schema,
+             app_id, tags, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+             count(*) over ()::bigint as total
+        from request_row
+       where org_id = $1 and environment = $2 and ts >= $5 and ts < $6
+         and status in ('ok', 'cancelled') and endpoint_id <> '' and not byok
+         and ($3::text is null or project_id = $3) and not project_id = any ($4)
+       order by ts desc, request_id desc
+       limit $7`,
+    values: [
+      ...[args.org_id, args.environment, args.project_id, args.without, args.from, args.to],
+      args.limit,
+    ],
+  });
+  return { rows, total: rows[0]?.total ?? 0 };
 }

@@ -18,6 +18,7 @@ import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { refundOperations, staffRefundOperations } from '../refunds/index.ts';
+import { rolloutOperations } from '../rollouts/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { staffSupportOperations, supportOperations } from '../support/index.ts';
 import { publicOperations, type RailName, staffTopupOperations, topupOperations } from '../topups/index.ts';
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = checked([
   ...byokOperations,
   ...policyOperations,
   ...redactionOperations,
+  ...rolloutOperations,
   ...routingOperations,
   ...creditOperations,
   ...giftOperations,

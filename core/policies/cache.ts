@@ -46,16 +46,25 @@ interface PolicyCacheOptions {
   readonly max_orgs?: number;
 }
 
-async function readPolicies(db: Db, org_id: Id<'org'>): Promise<OrgPolicies> {
+/** What rules the organization (null: the default) and those of its projects that have a policy of their own. */
+export async function readRulingPolicies(
+  db: Db,
+  org_id: Id<'org'>,
+): Promise<{ readonly org: ActivePolicy | null; readonly projects: ReadonlyMap<string, ActivePolicy> }> {
   const texts = await readActiveTexts(db, org_id);
-  if (texts.length === 0) return none;
   let org: ActivePolicy | null = null;
-  const projects = new Map<Id<'project'>, ActivePolicy>();
+  const projects = new Map<string, ActivePolicy>();
   for (const { project_id, name, version, yaml } of texts) {
     const policy = activePolicy(name, version, readStoredPolicy(yaml));
     if (project_id === null) org = policy;
     else projects.set(project_id, policy);
   }
+  return { org, projects };
+}
+
+async function readPolicies(db: Db, org_id: Id<'org'>): Promise<OrgPolicies> {
+  const { org, projects } = await readRulingPolicies(db, org_id);
+  if (org === null && projects.size === 0) return none;
   return { of: (project_id) => projects.get(project_id) ?? org };
 }
 

@@ -1,6 +1,6 @@
-export { type OrgPolicies, openPolicyCache, type PolicyCache } from './cache.ts';
+export { type OrgPolicies, openPolicyCache, type PolicyCache, readRulingPolicies } from './cache.ts';
 export { cheaper, type Effective } from './combine.ts';
-export { activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
+export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type JsonSchema, policySchema } from './language/json-schema.ts';
 export { findPolicyText } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
@@ -25,6 +25,7 @@ export {
   PolicyVersionDetail,
   policyFaultCodes,
   policyStatuses,
+  ScopeInput,
 } from './schema.ts';
 export { type Actions, type PolicyDocument, policyDialects } from './types.ts';
 export { refuseInvalid } from './write.ts';

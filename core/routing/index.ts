@@ -14,6 +14,7 @@ export {
   routeLine,
   routeOf,
 } from './trace.ts';
+export { routeInputOf, tryRoute } from './trial.ts';
 export {
   type AccountState,
   type AffinityKind,

@@ -13,28 +13,24 @@ import {
   oneOf,
   operation,
   orgCaller,
-  ServiceError,
 } from '../kernel/index.ts';
-import { findOrg, findProject, type OrgDataPolicy } from '../orgs/index.ts';
+import { findOrg, findProject } from '../orgs/index.ts';
 import {
   activePolicy,
   type CallFacts,
   decide,
   findPolicyText,
   policyDialects,
-  type Ruling,
   readStoredPolicy,
   refuseInvalid,
   validatePolicy,
 } from '../policies/index.ts';
-import { type ReserveInput, reserve } from '../pricing/index.ts';
-import { createAffinity } from './affinity.ts';
-import { createHealth, type Health } from './health/health.ts';
-import { affordsUnder, refuseDenied, tooExpensive, withinLimits } from './limits.ts';
-import { previewRoute } from './plan.ts';
+import { reserve } from '../pricing/index.ts';
+import type { Health } from './health/health.ts';
 import { expectedNano } from './score.ts';
 import { routeLine, routeOf } from './trace.ts';
-import type { RouteFeatures, RouteInput, RoutePlan } from './types.ts';
+import { routeInputOf, tryRoute } from './trial.ts';
+import type { RouteInput, RoutePlan } from './types.ts';
 
 declare module '../kernel/operation/operation.ts' {
   interface Services {
@@ -43,7 +39,6 @@ declare module '../kernel/operation/operation.ts' {
   }
 }
 
-const TYPICAL_OUTPUT = 500;
 const TYPICAL_INPUT = 1_000;
 const Tokens = Type.Integer({ minimum: 0, maximum: 100_000_000 });
 const Names = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 });
@@ -158,84 +153,6 @@ function factsOf(
   };
 }
 
-function featuresOf(facts: CallFacts): RouteFeatures {
-  return {
-    modalities_in: facts.modalities_in,
-    tools: facts.has.tools,
-    json_schema: facts.has.json_schema,
-    images: facts.has.images,
-    audio: facts.modalities_in.includes('audio'),
-    pdf: false,
-    reasoning: facts.has.reasoning,
-    server_tools: [],
-    stream: facts.stream,
-    input_tokens_bound: facts.input_tokens,
-    max_tokens: facts.max_tokens,
-    expected_output_tokens: Math.min(facts.max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT),
-    signed_format: null,
-  };
-}
-
-/** The route under the limits of its policy, or why the policy refuses. */
-function judged(context: Context, ruling: Ruling, asked: RouteInput) {
-  const { features } = asked;
-  const asked_for: Omit<ReserveInput, 'available_micro_usd'> = {
-    ...{ input_tokens_bound: features.input_tokens_bound, max_tokens: features.max_tokens },
-    ...{ candidates: 1, upstream_stream: features.stream, cache_hints: false },
-    ...{ audio_output: false, image_output: false, search_units: 0 },
-  };
-  const affords = affordsUnder(ruling, () => asked_for);
-  const input = affords === undefined ? asked : { ...asked, affords };
-  const choice = previewRoute(context.services.catalog(), input);
-  const route: RoutePlan = choice;
-  try {
-    refuseDenied(ruling, features);
-    if (route.plan.length === 0) {
-      if (choice.too_expensive === true) throw tooExpensive(ruling);
-      return { route, asked_for, refused: null };
-    }
-    const limited = withinLimits(route, ruling, asked_for);
-    const max_tokens = asked_for.max_tokens ?? limited.max_tokens;
-    return { route: limited.route, asked_for: { ...asked_for, max_tokens }, refused: null };
-  } catch (refusal) {
-    if (!(refusal instanceof ServiceError)) throw refusal;
-    return { route: { ...route, plan: [], spare: [] }, asked_for, refused: refusal };
-  }
-}
-
-/** What the router is asked: what a call with these facts would ask it. */
-function routeInput(
-  context: Context,
-  call: {
-    readonly model: string;
-    readonly policy: OrgDataPolicy;
-    readonly facts: CallFacts;
-    readonly ruling: Ruling;
-    readonly now_ms: number;
-  },
-): RouteInput {
-  const { model, facts, ruling, now_ms } = call;
-  const { zdr, no_train, regions } = call.policy;
-  const { org_id, environment } = orgCaller(context);
-  return {
-    request_id: context.request_id,
-    environment,
-    model,
-    preferences: {},
-    policy: ruling,
-    data_policy: { zdr, no_train, regions: regions.length === 0 ? null : regions },
-    compat: 'warn',
-    features: featuresOf(facts),
-    losses: () => [],
-    health: (context.services.health ?? createHealth()).seenBy({ org_id, path: facts.dialect }),
-    affinity: {
-      ...{ memory: createAffinity(), org_id, cache_hints: facts.has.cache },
-      ...{ cache_ttl_ms: null, value: (kind) => kind },
-    },
-    now_ms,
-  };
-}
-
 /** An entry of the plan as it is answered. */
 function shownAttempt(
   { endpoint, score, reason }: RoutePlan['plan'][number],
@@ -294,14 +211,15 @@ export const dryRunPolicyOperation = operation({
     const now_ms = context.now().getTime();
     const facts = factsOf(asked_for, { project_id, key_id, environment }, now_ms);
     const ruling = decide(activePolicy(name, version, readStoredPolicy(yaml)), facts);
-    const asked = routeInput(context, {
+    const asked = routeInputOf(context, {
+      request_id: context.request_id,
       model: asked_for.model,
       policy: org.data_policy,
       facts,
       ruling,
       now_ms,
     });
-    const { route, asked_for: held, refused } = judged(context, ruling, asked);
+    const { route, asked_for: held, refused } = tryRoute(context, ruling, asked);
     const endpoints = route.plan.map((item) => item.endpoint);
     const reserved =
       endpoints.length === 0 ? null : reserve(endpoints, { ...held, available_micro_usd: null });

@@ -93,6 +93,12 @@ test('a policy is made by keyboard, completed, corrected, kept, tried and activa
 });
 
 test('a text differs from the active one by its first choice, and a rollback goes to what was active before', async () => {
+  const called = await fetch(`${stack.gateway_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  expect(called.status).toBe(200);
   const { page, context, faults } = await openPage(browser, {}, owner);
   // The address that a Kubernetes object shows names no organisation.
   await page.goto(`${stack.console_url}/policies/agents`);
@@ -102,6 +108,16 @@ test('a text differs from the active one by its first choice, and a rollback goe
   await page.keyboard.type('defaults: {providers: {order: [beta');
   await tryModel(page);
   await page.getByText('differs from active: beta instead of acme').waitFor();
+  const difference = page.getByRole('region', { name: 'Difference' });
+  // The row of the call is written a moment after its answer. 1.00 and 2.50 USD a million are its prices.
+  await expect
+    .poll(async () => {
+      await difference.getByRole('button', { name: 'Compare' }).click();
+      return difference.getByRole('status').innerText();
+    })
+    .toMatch(/^1 of 1 call goes elsewhere: \+\$0\.0000\d\d\./);
+  await page.getByRole('region', { name: 'Calls that go elsewhere' }).getByText('beta').waitFor();
+  await expectAccessible(page, 'a difference');
   await picture(page, 'policy-differs');
   await page.getByRole('button', { name: 'Keep as version 3' }).click();
   await page.getByRole('button', { name: 'Activate version 3' }).click();

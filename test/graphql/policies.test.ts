@@ -73,11 +73,13 @@ test('a policy is made, tried, activated, rolled back, ended and deleted, and RE
 test('a text is judged and tried before it is stored; a faulty one is refused at its place', async () => {
   const tryIt = `query($yaml: String!) {
     policyValidation(yaml: $yaml, name: "draft") { valid faults { path line column code message } notices { path } }
+    policyDiff(name: "draft", yaml: $yaml, environment: TEST) { calls moved differenceMicroUsd moves { calls } }
     policyDryRun(name: "draft", yaml: $yaml, model: "sandbox/echo", environment: TEST) {
       policy version decision { rule sort denied } plan { attempt estCostMicro } reserveMicro trace } }`;
   const good = await world.ask(tenant, session, tryIt, { yaml: 'sort: price' });
   expect(good.errors).toEqual([]);
   expect(good.data.policyValidation).toEqual({ valid: true, faults: [], notices: [] });
+  expect(good.data.policyDiff).toEqual({ calls: 0, moved: 0, differenceMicroUsd: '0', moves: [] });
   expect(good.data.policyDryRun).toMatchObject({
     ...{ policy: 'draft', version: 0 },
     decision: { sort: 'price', denied: false },

@@ -27,6 +27,7 @@ export const concepts = [
   'routing',
   'payloads',
   'analytics',
+  'rollouts',
   'inference',
   'invoices',
   'topups',

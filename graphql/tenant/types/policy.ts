@@ -18,6 +18,7 @@ import {
   rollbackPolicyOperation,
   validatePolicyOperation,
 } from '@svc/core/policies/index.ts';
+import { diffPolicyOperation } from '@svc/core/rollouts/index.ts';
 import { dryRunPolicyOperation } from '@svc/core/routing/index.ts';
 import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
@@ -44,6 +45,8 @@ const Verdict = derive.output('PolicyVerdict', PolicyVerdict);
 const DryRun = derive.output('PolicyDryRun', dryRunPolicyOperation.output, {
   names: { plan: 'PolicyDryRunAttempt', excluded: 'PolicyDryRunExcluded' },
 });
+
+const Diff = derive.output('PolicyDiff', diffPolicyOperation.output);
 
 builder.queryFields((t) => ({
   policies: t.field({
@@ -80,6 +83,9 @@ builder.queryFields((t) => ({
     resolve: (_root, { name, version }, { runner }) =>
       nullWhenMissing(runner.run(getPolicyVersionOperation, { name, version: String(version) })),
   }),
+}));
+
+builder.queryFields((t) => ({
   policySchema: t.field({
     type: 'JSON',
     nullable: true,
@@ -109,6 +115,20 @@ builder.queryFields((t) => ({
     extensions: { operation: dryRunPolicyOperation.name },
     resolve: (_root, { environment, ...args }, { runner }) =>
       runner.run(dryRunPolicyOperation, toWire(dryRunPolicyOperation.input, args), { environment }),
+  }),
+  policyDiff: t.field({
+    type: Diff,
+    nullable: true,
+    description: 'Which calls of the last 24 hours a policy would route elsewhere, and what that costs.',
+    args: {
+      ...(derive.args(t.arg, 'PolicyDiff', diffPolicyOperation.input) as Record<string, never>),
+      environment: t.arg({ type: EnvironmentEnum }),
+    },
+    // A thousand calls are routed twice.
+    complexity: { field: 500 },
+    extensions: { operation: diffPolicyOperation.name },
+    resolve: (_root, { environment, ...args }, { runner }) =>
+      runner.run(diffPolicyOperation, toWire(diffPolicyOperation.input, args), { environment }),
   }),
 }));
 

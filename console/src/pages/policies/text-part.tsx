@@ -8,6 +8,7 @@ import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
 import { useSend } from '../credits/given/send.ts';
+import { DiffCard } from './diff-card.tsx';
 import type { Remark } from './editor/editor.ts';
 import { type EditorHandle, PolicyEditor } from './policy-editor.tsx';
 import type { Desk, PolicyShown } from './policy-page.tsx';
@@ -115,7 +116,12 @@ export function TextPart({ shown, chosen, desk }: Props) {
           )}
         </div>
       </Card>
-      {may(role, 'policies') && <TryCard shown={shown} text={good} desk={desk} />}
+      {may(role, 'policies') && (
+        <>
+          <TryCard shown={shown} text={good} desk={desk} />
+          <DiffCard shown={shown} text={good} />
+        </>
+      )}
     </div>
   );
 }

@@ -1,0 +1,1 @@
+export { diffPolicyOperation, PolicyDiff, rolloutOperations } from './operations.ts';
