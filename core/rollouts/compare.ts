@@ -28,7 +28,7 @@ const NOBODY: Choice = { endpoint: null, cost_micro: 0 };
 function factsOf(call: Answered, environment: CallFacts['environment']): CallFacts {
   return {
     ...{ model: call.model, project_id: call.project_id, key_id: call.key_id, environment },
-    dialect: policyDialects.find((dialect) => dialect === call.dialect_in) ?? 'chat',
+    dialect: policyDialects.find((dialect) => dialect === call.dialect_in) ?? policyDialects[0],
     modalities_in: call.has_images ? ['text', 'image'] : ['text'],
     modalities_out: ['text'],
     stream: call.stream,

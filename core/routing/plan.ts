@@ -14,7 +14,7 @@ import {
   seenReason,
 } from './filters.ts';
 import { refuseDenied, tooExpensive } from './limits.ts';
-import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
+import { type OwnPass, passOwn, shareAttempts } from './own-keys/own-keys.ts';
 import { type Ranked, rank } from './rank.ts';
 import { nothingLeft } from './refusal.ts';
 import { addCandidate, type Candidates as EndpointCandidates, noCandidates } from './score.ts';

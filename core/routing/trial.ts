@@ -63,7 +63,7 @@ export function tryRoute(context: Context, ruling: Ruling | null, asked: RouteIn
 }
 
 /** A call that is only described. */
-export interface DescribedCall {
+interface DescribedCall {
   readonly request_id: RequestId;
   readonly model: string;
   readonly policy: OrgDataPolicy;

@@ -1,7 +1,7 @@
 // A provider that is called in two ways for one model: each caller gets its own wire, and the other is a way out.
 import { expect, test } from 'vitest';
-import type { RouteInput } from './index.ts';
-import { endpoint, order, run } from './test-kit.ts';
+import type { RouteInput } from '../index.ts';
+import { endpoint, order, run } from '../test-kit.ts';
 
 const chat = endpoint('host', {
   ...{ id: 'ep_chat', family: 'openai_chat' },

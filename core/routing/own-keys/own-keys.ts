@@ -2,12 +2,12 @@
 // model is tried before anything that the pool answers of it, wherever the caller's order names its provider. A key
 // that may not fall back keeps the whole call off the pool, and not only its own provider: the caller does not want
 // to pay for tokens here.
-import type { Model } from '../catalog/index.ts';
-import { factsOfModel } from './facts.ts';
-import { cheapReason, type Demands, isLossy, lateReason, ownUses, seenReason } from './filters.ts';
-import type { Ranked } from './rank.ts';
-import { addCandidate, type Candidates, noCandidates } from './score.ts';
-import type { ExclusionReason, SettledInput } from './types.ts';
+import type { Model } from '../../catalog/index.ts';
+import { factsOfModel } from '../facts.ts';
+import { cheapReason, type Demands, isLossy, lateReason, ownUses, seenReason } from '../filters.ts';
+import type { Ranked } from '../rank.ts';
+import { addCandidate, type Candidates, noCandidates } from '../score.ts';
+import type { ExclusionReason, SettledInput } from '../types.ts';
 
 /** How an endpoint stands that the caller has a key for. */
 interface OwnKeyState {
