@@ -4,7 +4,18 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../../catalog/index.ts';
 import { nanoUsd } from '../../kernel/index.ts';
 import { choose, type OwnKeys, type RouteInput } from '../index.ts';
-import { catalogOf, drops, endpoint, healthOf, input, loss, model, order, refusal, run } from '../test-kit.ts';
+import {
+  catalogOf,
+  drops,
+  endpoint,
+  healthOf,
+  input,
+  loss,
+  model,
+  order,
+  refusal,
+  run,
+} from '../test-kit.ts';
 
 /** An endpoint whose provider takes keys of callers. */
 function capable(name: string, over: Partial<Endpoint> = {}): Endpoint {
