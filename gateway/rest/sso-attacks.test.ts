@@ -83,6 +83,7 @@ async function isRefused(attempt: () => Promise<LightMyRequestResponse>): Promis
   const answer = await attempt();
   expect(answer.statusCode, answer.body).toBe(403);
   expect(answer.headers['content-type']).toContain('text/html');
+  expect(answer.body).toContain('href="http://127.0.0.1:8081/sign-in"');
   expect(cookieOf(answer, 'svc_session')).toBe('');
   expect(await traces()).toEqual(before);
   return /\((\w+)\)/.exec(answer.body)?.[1] ?? '';

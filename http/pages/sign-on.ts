@@ -17,7 +17,13 @@ interface SignOnRequest {
 }
 type Request = FastifyRequest<SignOnRequest>;
 
-function refusedPage(error: ServiceError, request_id: string): string {
+/** Where the console is: at the public address, or at the first of its own. */
+function consoleOrigin({ console_origins, base_url }: HttpParts['services']['sign_in']): string {
+  const own = new URL(base_url).origin;
+  return console_origins.includes(own) ? own : (console_origins[0] ?? own);
+}
+
+function refusedPage(error: ServiceError, at: { request_id: string; origin: string }): string {
   const { reason } = (error.details ?? {}) as { reason?: unknown };
   const code = typeof reason === 'string' ? `${error.code} (${reason})` : error.code;
   return frame(
@@ -26,9 +32,9 @@ function refusedPage(error: ServiceError, request_id: string): string {
 <p>${escaped(error.message)}</p>
 <dl>
 <div><dt>Code</dt><dd>${escaped(code)}</dd></div>
-<div><dt>Request</dt><dd>${escaped(request_id)}</dd></div>
+<div><dt>Request</dt><dd>${escaped(at.request_id)}</dd></div>
 </dl>
-<a class="button" href="/sign-in">Back to sign-in</a>`,
+<a class="button" href="${escaped(at.origin)}/sign-in">Back to sign-in</a>`,
   );
 }
 
@@ -48,7 +54,12 @@ async function answer(
       .code(error.status)
       .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
-      .send(refusedPage(error, request.id));
+      .send(
+        refusedPage(error, {
+          request_id: request.id,
+          origin: consoleOrigin(parts.services.sign_in),
+        }),
+      );
   }
 }
 

@@ -163,8 +163,8 @@ async function people(database_url: string, full: Provisioned, empty: Provisione
   }
 }
 
-/** Starts everything; it ends after the last test of the file. */
-export async function startStack(): Promise<Stack> {
+/** Starts everything, with settings of its own where a file needs some; it ends after the last test of the file. */
+export async function startStack(settings: Readonly<Record<string, string>> = {}): Promise<Stack> {
   await ensureBuilt();
   const database_url = await createTestDatabase();
   const sim = await startProviderSim();
@@ -207,6 +207,7 @@ export async function startStack(): Promise<Stack> {
     SVC_RAIL_B_KEY_SECRET: 'sk_test_console',
     SVC_RAIL_B_WEBHOOK_SECRET: WEBHOOK_SECRET,
     CONSOLE_PROVIDER_KEY: 'sim',
+    ...settings,
   };
   const gateway = await startGatewayProcess({ ...shared, name: 'gateway', port: gateway_port, env });
   atFileEnd(() => gateway.kill());

@@ -18,6 +18,8 @@ export interface Session {
     readonly two_factor: boolean;
   };
   readonly orgs: readonly Org[];
+  /** An identity provider made it: a password proves nothing in it. */
+  readonly by_provider?: boolean;
   /** The organisation entered last. */
   readonly org_id: string | null;
   readonly csrf_token: string;
@@ -133,11 +135,13 @@ export interface SessionAnswer {
   readonly user: Session['user'];
   readonly orgs: readonly Org[];
   readonly org?: { readonly id: string } | null;
+  readonly session?: { readonly method: string };
   readonly csrf_token: string;
 }
 
-function readSession({ user, orgs, org, csrf_token }: SessionAnswer): Session {
-  return { user, orgs, org_id: org?.id ?? null, csrf_token };
+function readSession({ user, orgs, org, session, csrf_token }: SessionAnswer): Session {
+  const by_provider = session !== undefined && session.method !== 'password';
+  return { user, orgs, org_id: org?.id ?? null, by_provider, csrf_token };
 }
 
 /** Takes over what the server says of the session, with the token that it has from now on. */
@@ -190,6 +194,28 @@ export async function signIn(email: string, password: string): Promise<SignIn> {
 
 export async function proveSecondFactor(mfa_token: string, code: string): Promise<SignIn> {
   return finish(await call('POST', `${realm.auth}/login/totp`, { mfa_token, code }));
+}
+
+/** Which identity provider signs addresses like `email` in; null: a password does. */
+export function findSignOn(email: string): Promise<Result<{ readonly alias: string | null }>> {
+  return call('POST', '/v1/auth/sso/discover', { email });
+}
+
+/** Where a sign-in at the identity provider of `alias` begins; it ends at the path `return_to` of this console. */
+export function signOnUrl(alias: string, return_to: string, more = ''): string {
+  return `/v1/auth/sso/${encodeURIComponent(alias)}/start?return_to=${encodeURIComponent(return_to)}${more}`;
+}
+
+/**
+ * Leaves for the identity provider that made the session, so that the person proves there who they are, and comes back
+ * to this page; false where a password is asked for.
+ */
+export async function leaveForProof(): Promise<boolean> {
+  if (state.kind !== 'signed_in' || state.session.by_provider !== true) return false;
+  const found = await findSignOn(state.session.user.email);
+  if (!found.ok || found.value.alias === null) return false;
+  location.assign(signOnUrl(found.value.alias, `${location.pathname}${location.search}`, '&fresh=1'));
+  return true;
 }
 
 /** Ends the session. The page counts as signed out even when the server could not be reached. */

@@ -11,7 +11,8 @@ export type NavPage =
   | 'budgets'
   | 'members'
   | 'settings'
-  | 'audit';
+  | 'audit'
+  | 'sign-on';
 interface NavItem {
   readonly page: NavPage;
   readonly name: string;
@@ -52,6 +53,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'members', name: 'Members', icon: 'users', key: 'm' },
       { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
       { page: 'audit', name: 'Audit log', icon: 'clock', key: 'a' },
+      { page: 'sign-on', name: 'Single sign-on', icon: 'key', key: 'o' },
     ],
   },
 ];

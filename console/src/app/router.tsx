@@ -95,6 +95,10 @@ const pages = {
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
   ),
+  'sign-on': lazyRouteComponent(
+    kept(() => import('../pages/sign-on/page.tsx')),
+    'SignOnPage',
+  ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
     'ProfilePage',
@@ -259,6 +263,12 @@ const auditRoute = createRoute({
   component: pages.audit,
 });
 
+const signOnRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/sign-on',
+  component: pages['sign-on'],
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -284,6 +294,7 @@ const routeTree = rootRoute.addChildren([
     membersRoute,
     settingsRoute,
     auditRoute,
+    signOnRoute,
     profileRoute,
   ]),
 ]);

@@ -3,7 +3,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { prove } from '../../api/account.ts';
 import type { Fault } from '../../api/errors.ts';
-import type { Result } from '../../api/session.ts';
+import { leaveForProof, type Result } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { PasswordField } from '../../ui/field.tsx';
@@ -13,12 +13,16 @@ interface Asking {
   answer(proved: boolean): void;
 }
 
-/** `run` asks for the password where it must, then does what was asked once more; `dialog` stands on the page. */
+/**
+ * `run` asks for the password where it must (or leaves for the provider), then does what was asked once more; `dialog` stands
+ * on the page.
+ */
 export function useProof(why = 'This changes how you sign in, and your last sign-in is a while ago.') {
   const [asking, setAsking] = useState<Asking | null>(null);
   const run = async <T,>(act: () => Promise<Result<T>>): Promise<Result<T>> => {
     const first = await act();
     if (first.ok || first.fault.code !== 'reauthentication_required') return first;
+    if (await leaveForProof()) return first;
     const proved = await new Promise<boolean>((answer) => setAsking({ answer }));
     setAsking(null);
     return proved ? act() : first;

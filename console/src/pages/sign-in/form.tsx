@@ -78,8 +78,14 @@ function CodeStep({ field, hint }: { field: RefObject<HTMLInputElement | null>; 
 const RECOVERABLE = 'Six digits from your authenticator app, or one of your recovery codes.';
 
 /** `code_hint` says what is taken as a code. */
-export function SignInForm(props: { email?: string; code_hint?: string; onDone: () => void }) {
-  const { email = '', code_hint = RECOVERABLE, onDone } = props;
+export function SignInForm(props: {
+  email?: string;
+  code_hint?: string;
+  onDone: () => void;
+  /** Goes over to single sign-on, which the organisation of this address asks for. */
+  onSsoRequired?: (email: string) => void;
+}) {
+  const { email = '', code_hint = RECOVERABLE, onDone, onSsoRequired } = props;
   const [step, setStep] = useState<Step>({ kind: 'password' });
   const [fault, setFault] = useState<Fault | null>(null);
   const [busy, setBusy] = useState(false);
@@ -103,6 +109,7 @@ export function SignInForm(props: { email?: string; code_hint?: string; onDone: 
     if (result.kind === 'signed_in') onDone();
     if (result.kind === 'second_factor') setStep({ kind: 'code', mfa_token: result.mfa_token });
     if (result.kind !== 'refused') return;
+    if (result.fault.code === 'sso_required') onSsoRequired?.(text('email').trim());
     setFault(faultOf(result.fault));
     code.current?.select();
     // After five wrong codes, or when its time is over, the second step accepts no code any more.

@@ -1,0 +1,169 @@
+// Connecting an identity provider, or changing it. It is saved as a draft first; switching it on is another step.
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import { faultOfForm } from '../../api/errors.ts';
+import type {
+  MappedRole,
+  PutSsoInput,
+  SignOnFactsFragment,
+  SsoConnectionRowFragment,
+} from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { PasswordField, SelectField, TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { useAction, useProof } from '../profile/proof.tsx';
+import { readGroups, writeGroups } from './groups.ts';
+import { putConnection } from './send.ts';
+
+type Row = SsoConnectionRowFragment | null;
+const DEFAULT_SCOPES = 'openid email profile';
+
+function ProviderFields({ row }: { row: Row }) {
+  const config = row?.config;
+  return (
+    <>
+      <TextField
+        label="Name"
+        name="display_name"
+        defaultValue={row?.displayName ?? ''}
+        hint="As people know it."
+        data-autofocus
+        required
+      />
+      <TextField
+        label="Issuer"
+        name="issuer"
+        type="url"
+        defaultValue={config?.issuer ?? ''}
+        placeholder="https://login.example.com"
+        hint="Its address of OpenID Connect, exactly as the provider names itself."
+        required
+      />
+      <TextField label="Client ID" name="client_id" defaultValue={config?.clientId ?? ''} required />
+      <PasswordField
+        label="Client secret"
+        name="client_secret"
+        autoComplete="off"
+        hint={config?.hasSecret ? 'One is stored. Leave empty to keep it.' : 'Never shown again.'}
+      />
+      <TextField
+        label="Scopes"
+        name="scopes"
+        defaultValue={config?.scopes.join(' ') ?? DEFAULT_SCOPES}
+        hint="Separated by blanks."
+      />
+      <TextField
+        label="Claim with the groups"
+        name="groups_claim"
+        defaultValue={config?.claimMap.groups ?? 'groups'}
+      />
+    </>
+  );
+}
+
+function RoleFields({ row }: { row: Row }) {
+  return (
+    <>
+      <SelectField
+        label="Role of who comes first"
+        name="default_role"
+        defaultValue={row?.defaultRole ?? 'DEVELOPER'}
+      >
+        <option value="ADMIN">Admin</option>
+        <option value="DEVELOPER">Developer</option>
+        <option value="BILLING">Billing</option>
+        <option value="VIEWER">Viewer</option>
+      </SelectField>
+      <div className="field">
+        <label htmlFor="sign-on-groups">Groups and their roles</label>
+        <textarea
+          id="sign-on-groups"
+          className="input"
+          name="role_map"
+          rows={4}
+          spellCheck={false}
+          defaultValue={writeGroups(row?.roleMap)}
+          aria-describedby="sign-on-groups-hint"
+        />
+        <span className="hint" id="sign-on-groups-hint">
+          A line for each, as Platform team = admin. The highest role counts.
+        </span>
+      </div>
+      <label className="sign-on-check">
+        <input type="checkbox" name="jit" defaultChecked={row?.config.jit ?? true} />
+        People of the domains become members when they first come
+      </label>
+    </>
+  );
+}
+
+/** What the form says; a fault where it cannot be read. */
+function inputOfForm(form: FormData, row: Row): PutSsoInput | { readonly fault: string } {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const groups = readGroups(text('role_map'));
+  if ('fault' in groups) return groups;
+  const secret = String(form.get('client_secret') ?? '');
+  const claims = row?.config.claimMap;
+  return {
+    kind: 'OIDC',
+    displayName: text('display_name'),
+    // What is switched on stays so; a new one is tried out first.
+    status: row?.status ?? 'DRAFT',
+    enforce: row?.enforce ?? false,
+    defaultRole: text('default_role') as MappedRole,
+    roleMap: groups.map,
+    config: {
+      issuer: text('issuer'),
+      clientId: text('client_id'),
+      ...(secret === '' ? {} : { clientSecret: secret }),
+      scopes: text('scopes').split(/\s+/).filter(Boolean),
+      claimMap: {
+        ...(claims === undefined ? {} : { email: claims.email, name: claims.name }),
+        groups: text('groups_claim') || 'groups',
+      },
+      jit: form.get('jit') !== null,
+    },
+  };
+}
+
+export function ConnectionDialog(props: {
+  row: Row;
+  callback_url: string;
+  onClose: () => void;
+  onDone: (facts: SignOnFactsFragment) => void;
+}) {
+  const { row, callback_url, onClose, onDone } = props;
+  const client = useClient();
+  const proof = useProof();
+  const { act, busy, fault, setFault } = useAction();
+  const [title] = useState(row === null ? 'Connect your identity provider' : 'Change the connection');
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const input = inputOfForm(new FormData(event.currentTarget), row);
+    if ('fault' in input) return setFault(faultOfForm(input.fault));
+    const facts = await act(() => proof.run(() => putConnection(client, input)));
+    if (facts !== null) onDone(facts);
+  };
+  return (
+    <Dialog
+      title={title}
+      note={`Redirect address at the provider: ${callback_url}`}
+      size={560}
+      onClose={onClose}
+    >
+      <form className="sign-on-form" onSubmit={(event) => void submit(event)} noValidate>
+        <ProviderFields row={row} />
+        <RoleFields row={row} />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            {row === null ? 'Save as draft' : 'Save'}
+          </Button>
+        </div>
+      </form>
+      {proof.dialog}
+    </Dialog>
+  );
+}

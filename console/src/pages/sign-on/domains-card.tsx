@@ -1,0 +1,193 @@
+// Mail domains: claimed, proved by a TXT record, given up.
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import type { SsoDomainRowFragment } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useAction } from '../profile/proof.tsx';
+import { addDomain, removeDomain, verifyDomain } from './send.ts';
+
+const reasons: Readonly<Record<string, string>> = {
+  record_not_found: 'There is no TXT record at that name yet. New records take minutes to hours to be seen.',
+  record_differs: 'There are TXT records at that name, and none of them is the value.',
+};
+
+function Line(props: {
+  row: SsoDomainRowFragment;
+  onVerify: (domain: string) => void;
+  onRemove: (row: SsoDomainRowFragment) => void;
+  busy: boolean;
+}) {
+  const { row, onVerify, onRemove, busy } = props;
+  const is_proved = row.verifiedAt !== null;
+  return (
+    <tr>
+      <td className="sign-on-domain">{row.domain}</td>
+      <td>
+        <Status tone={is_proved ? 'ok' : 'warn'}>{is_proved ? 'proved' : 'not proved'}</Status>
+      </td>
+      <td>
+        <span className="sign-on-record">
+          <code>{row.record}</code>
+          <code>{row.token}</code>
+        </span>
+      </td>
+      <td>
+        <div className="sign-on-actions">
+          <CopyButton text={row.token} what={`the value of ${row.domain}`} />
+          <Button kind="quiet" busy={busy} onClick={() => onVerify(row.domain)}>
+            Verify<span className="visually-hidden"> {row.domain}</span>
+          </Button>
+          <Button kind="quiet" onClick={() => onRemove(row)}>
+            Remove<span className="visually-hidden"> {row.domain}</span>
+          </Button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function AddDialog({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
+  const client = useClient();
+  const { act, busy, fault } = useAction();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const domain = String(new FormData(event.currentTarget).get('domain') ?? '').trim();
+    const instructions = await act(() => addDomain(client, domain));
+    if (instructions !== null) onDone(instructions);
+  };
+  return (
+    <Dialog
+      title="Add a mail domain"
+      note="The part of your addresses behind the @. You prove it by a DNS record."
+      size={440}
+      onClose={onClose}
+    >
+      <form className="sign-on-form" onSubmit={(event) => void submit(event)} noValidate>
+        <TextField
+          label="Domain"
+          name="domain"
+          placeholder="acme.com"
+          autoCapitalize="none"
+          data-autofocus
+          required
+        />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Add
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function RemoveDialog(props: {
+  row: SsoDomainRowFragment;
+  onClose: () => void;
+  onDone: (said: string) => void;
+}) {
+  const { row, onClose, onDone } = props;
+  const client = useClient();
+  const { act, busy, fault } = useAction();
+  const remove = async () => {
+    if ((await act(() => removeDomain(client, row.domain))) !== null) onDone(`${row.domain} is removed.`);
+  };
+  return (
+    <Dialog
+      title={`Remove ${row.domain}?`}
+      note="Nobody with an address of it comes by single sign-on any more."
+      size={440}
+      onClose={onClose}
+    >
+      <FormFault fault={fault} />
+      <div className="dialog-foot">
+        <Button onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button kind="danger" busy={busy} onClick={() => void remove()}>
+          Remove
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Rows(props: {
+  rows: readonly SsoDomainRowFragment[] | undefined;
+  busy: boolean;
+  onVerify: (domain: string) => void;
+  onRemove: (row: SsoDomainRowFragment) => void;
+}) {
+  const { rows, ...line } = props;
+  if (rows?.length === 0) {
+    return <Empty title="No domain yet">Begin here: your addresses show who belongs to you.</Empty>;
+  }
+  return (
+    <Table name="List of mail domains" busy={rows === undefined}>
+      <thead>
+        <tr>
+          <th scope="col">Domain</th>
+          <th scope="col">State</th>
+          <th scope="col">TXT record and value</th>
+          <th scope="col">
+            <span className="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows === undefined ? (
+          <BoneRows rows={2} columns={4} />
+        ) : (
+          rows.map((row) => <Line key={row.domain} row={row} {...line} />)
+        )}
+      </tbody>
+    </Table>
+  );
+}
+
+export function DomainsCard(props: {
+  rows: readonly SsoDomainRowFragment[] | undefined;
+  onDone: (said: string) => void;
+}) {
+  const { rows, onDone } = props;
+  const client = useClient();
+  const { act, busy, fault } = useAction();
+  const [open, setOpen] = useState<'add' | SsoDomainRowFragment | null>(null);
+  const verify = async (domain: string) => {
+    const found = await act(() => verifyDomain(client, domain));
+    if (found === null) return;
+    onDone(
+      found.reason === null ? `${domain} is proved.` : (reasons[found.reason.toLowerCase()] ?? found.reason),
+    );
+  };
+  const done = (said: string) => {
+    setOpen(null);
+    onDone(said);
+  };
+  return (
+    <Card
+      title="Mail domains"
+      more={
+        <Button icon="plus" onClick={() => setOpen('add')}>
+          Add a domain
+        </Button>
+      }
+    >
+      <FormFault fault={fault} />
+      <Rows rows={rows} busy={busy} onVerify={(domain) => void verify(domain)} onRemove={setOpen} />
+      {open === 'add' && <AddDialog onClose={() => setOpen(null)} onDone={done} />}
+      {open !== null && open !== 'add' && (
+        <RemoveDialog row={open} onClose={() => setOpen(null)} onDone={done} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,109 @@
+// Single sign-on in a browser, from the first domain to the first person who comes that way.
+import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { startNameServer } from '../sim/dns.ts';
+import { type SimProvider, startProvider } from '../sim/id-provider.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const names = await startNameServer();
+let stack: Stack;
+let browser: Browser;
+let provider: SimProvider;
+let owner: Awaited<ReturnType<typeof signedIn>>;
+
+beforeAll(async () => {
+  stack = await startStack({
+    SVC_DNS_SERVERS: names.address,
+    SVC_ALLOW_INSECURE_WEBHOOKS: '1',
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+  });
+  provider = await startProvider({ redirect_uri: `${stack.gateway_url}/v1/auth/sso/meridian/callback` });
+  browser = await launchChromium();
+  owner = await signedIn(browser, stack, stack.owner);
+}, 120_000);
+
+const path = 'meridian/live/sign-on';
+
+test('an owner proves a domain, connects a provider, tries it out and switches it on', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/home`);
+  await page.getByRole('link', { name: 'Single sign-on' }).click();
+  await page.getByText('Add a mail domain first').waitFor();
+  await page.getByRole('button', { name: 'Add a domain' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Domain').fill('co.uk');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByText('This is no domain that an organization can own').waitFor();
+  await dialog.getByLabel('Domain').fill('meridian.example');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'meridian.example' });
+  await row.getByRole('button', { name: 'Verify meridian.example' }).click();
+  await page.getByText('There is no TXT record at that name yet').waitFor();
+  const token = await row.getByText(/^svc-verify=/).textContent();
+  names.zone.set('TXT _svc-challenge.meridian.example', [token as string]);
+  await row.getByRole('button', { name: 'Verify meridian.example' }).click();
+  await page.getByText('meridian.example is proved.').waitFor();
+
+  await page.getByRole('button', { name: 'Connect a provider' }).click();
+  await dialog.getByText(`${stack.gateway_url}/v1/auth/sso/meridian/callback`).waitFor();
+  await dialog.getByLabel('Name').fill('Meridian ID');
+  await dialog.getByLabel('Issuer').fill(provider.issuer);
+  await dialog.getByLabel('Client ID').fill(provider.client_id);
+  await dialog.getByLabel('Client secret').fill(provider.client_secret);
+  await dialog.getByLabel('Groups and their roles').fill('Platform = emperor');
+  await dialog.getByRole('button', { name: 'Save as draft' }).click();
+  await dialog.getByText('emperor is none of').waitFor();
+  await dialog.getByLabel('Groups and their roles').fill('Platform = admin');
+  await picture(page, 'sign-on-connect');
+  await dialog.getByRole('button', { name: 'Save as draft' }).click();
+  const on = page.getByRole('button', { name: 'Switch on' });
+  await on.waitFor();
+  expect(await on.isDisabled()).toBe(true);
+
+  provider.person = { sub: 'tess', email: 'tess@meridian.example', name: 'Tess', groups: ['Platform'] };
+  await page.getByRole('link', { name: 'Try it out' }).click();
+  await page.getByText('tess@meridian.example; groups: Platform; role: admin').waitFor();
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByText('Switched on.').waitFor();
+  await page.getByRole('button', { name: 'Refuse passwords' }).click();
+  await page.getByText('An owner must have a second factor first').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a person signs in at the provider and comes to the page they wanted; others are told to use a password', async () => {
+  const { page, context, faults } = await openPage(browser);
+  await page.goto(`${stack.console_url}/meridian/live/keys`);
+  await page.getByRole('button', { name: 'Use single sign-on' }).click();
+  await page.getByLabel('E-mail').fill('somebody@elsewhere.example');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('There is no single sign-on for this address').waitFor();
+  await picture(page, 'sign-on-sign-in');
+  provider.person = { sub: 'kim', email: 'kim@meridian.example', name: 'Kim' };
+  await page.getByLabel('E-mail').fill('kim@meridian.example');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.waitForURL('**/meridian/live/keys');
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+const looks = [
+  { scheme: 'light', width: 1440 },
+  { scheme: 'dark', width: 1440 },
+  { scheme: 'light', width: 360 },
+  { scheme: 'dark', width: 360 },
+] as const;
+
+test.each(looks)('the page looks right in $scheme at $width pixels', async ({ scheme, width }) => {
+  const { page, context, faults } = await openPage(browser, { scheme, width }, owner);
+  await page.goto(`${stack.console_url}/${path}`);
+  await page.getByText('Last trial').waitFor();
+  await expectAccessible(page, `${scheme} ${width}`);
+  await expectNoSidewaysScroll(page, `${scheme} ${width}`);
+  await picture(page, `sign-on-${scheme}-${width}`);
+  expect(faults).toEqual([]);
+  await context.close();
+});
