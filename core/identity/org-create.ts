@@ -24,6 +24,7 @@ import {
 } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
 import { transferOwnership } from './members/change.ts';
+import { refuseSsoSession } from './sign-in/operations.ts';
 import { lockPerson } from './store.ts';
 import { sessionCaller } from './view.ts';
 
@@ -50,6 +51,7 @@ async function refuseTooMany(context: Context): Promise<void> {
 }
 
 function makeOrg(context: Context, wanted: Static<typeof NewOrg>): Promise<OrgView> {
+  refuseSsoSession(context);
   refuseReservedSlug(wanted.slug);
   return context.transaction(async (context) => {
     const { user_id, email } = sessionCaller(context);

@@ -47,6 +47,7 @@ export const OrgView = named(
     settings: Type.Object({
       security: Type.Object({
         require_2fa: Type.Boolean(),
+        sso_counts_as_2fa: Type.Boolean(),
         session_hours: Type.Integer(),
         console_ip_allow: Type.Array(Type.String()),
         key_default_expiry_days: Type.Integer(),
@@ -79,7 +80,10 @@ export const orgExample = {
   paused: null,
   role: 'owner',
   settings: {
-    security: { require_2fa: false, session_hours: 72, console_ip_allow: [], key_default_expiry_days: 0 },
+    security: {
+      ...{ require_2fa: false, sso_counts_as_2fa: true, session_hours: 72 },
+      ...{ console_ip_allow: [], key_default_expiry_days: 0 },
+    },
   },
   data_policy: { logging: 'off', retention_days: 30, zdr: false, no_train: false, regions: [] },
   created_at: '2026-11-21T10:00:00.000Z',
@@ -97,6 +101,7 @@ export function viewOrg(org: OrgRecord, role: Role | null, at: Date): OrgView {
     settings: {
       security: {
         require_2fa: security.require_2fa ?? false,
+        sso_counts_as_2fa: security.sso_counts_as_2fa ?? true,
         session_hours: security.session_hours ?? 72,
         console_ip_allow: [...(security.console_ip_allow ?? [])],
         key_default_expiry_days: security.key_default_expiry_days ?? 0,

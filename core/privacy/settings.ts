@@ -29,6 +29,11 @@ const SecurityPatch = named(
   Type.Object(
     {
       require_2fa: Type.Optional(nullable(Type.Boolean())),
+      sso_counts_as_2fa: Type.Optional(
+        nullable(
+          Type.Boolean({ description: 'whether single sign-on counts as a second factor; default true' }),
+        ),
+      ),
       session_hours: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 720 }))),
       console_ip_allow: Type.Optional(
         nullable(

@@ -131,7 +131,7 @@ test('an unknown person of a proved domain becomes a member by coming, and is si
   ]);
 });
 
-test('a session that a provider made reaches no other organization of its person, and changes no password', async () => {
+test('a session that a provider made reaches no other organization of its person, makes and joins none, and changes no password', async () => {
   const person = await harness.makePerson(b, 'owner');
   await putMember(pool, {
     ...{ org_id: a.org.id, user_id: person.id, role: 'viewer', source: 'invite' },
@@ -157,6 +157,8 @@ test('a session that a provider made reaches no other organization of its person
     ['/v1/auth/totp/confirm', { code: '123456' }],
     ['/v1/auth/totp/disable', { code: '123456' }],
     ['/v1/auth/totp/recovery-codes', { code: '123456' }],
+    ['/v1/orgs', { name: 'Mine', slug: 'mine', billing_country: 'DE' }],
+    ['/v1/invitations/accept', { token: `svc-inv-${'A'.repeat(43)}` }],
   ];
   for (const [path, body] of changes) {
     const answer = await call('POST', path, { key, body });

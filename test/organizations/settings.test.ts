@@ -34,9 +34,12 @@ test('owners and admins change name, slug and security; billing members do not',
   expect((await patch(tenant, billing, { low_balance_micro: 1 })).statusCode).toBe(200);
   const merged = await patch(tenant, admin, secure({ session_hours: 5, key_default_expiry_days: 30 }));
   expect(merged.json().settings.security.session_hours).toBe(5);
-  const reset = await patch(tenant, admin, secure({ session_hours: null }));
+  const stricter = await patch(tenant, admin, secure({ sso_counts_as_2fa: false }));
+  expect(stricter.json().settings.security.sso_counts_as_2fa).toBe(false);
+  const reset = await patch(tenant, admin, secure({ session_hours: null, sso_counts_as_2fa: null }));
   expect(reset.json().settings.security).toEqual({
-    ...{ require_2fa: false, session_hours: 72, console_ip_allow: [], key_default_expiry_days: 30 },
+    ...{ require_2fa: false, sso_counts_as_2fa: true, session_hours: 72 },
+    ...{ console_ip_allow: [], key_default_expiry_days: 30 },
   });
 });
 

@@ -4,7 +4,7 @@ import { type Context, idOf, listOf, Nothing, oneOf, operation, orgCaller } from
 import { getEmailKey } from '../../mail/index.ts';
 import { findOrg, listMembers, type Member } from '../../orgs/index.ts';
 import { EmailIn, MemberView, memberExample, memberRoles } from '../schema.ts';
-import { anyone, ownPerson } from '../sign-in/operations.ts';
+import { anyone, ownPerson, refuseSsoSession } from '../sign-in/operations.ts';
 import { findPeople, findPersonByEmail } from '../store.ts';
 import type { Person } from '../types.ts';
 import { acceptInvitation, findOffer } from './accept.ts';
@@ -206,6 +206,7 @@ const acceptInvitationOperation = operation({
   request: { token: tokenExample },
   example: { org: { id: invitationExample.org_id, slug: 'acme', name: 'Acme' }, role: 'developer' },
   async run(context, { token }) {
+    refuseSsoSession(context);
     const { org, role } = await acceptInvitation(context, await ownPerson(context), token);
     return { org: { id: org.id, slug: org.slug, name: org.name }, role };
   },

@@ -48,13 +48,13 @@ export async function answerWith(context: Context, made: { session: SessionRow; 
 
 /**
  * Refuses a session that an organization's identity provider made: whoever runs that provider could otherwise change how
- * the person signs in everywhere else. @throws ServiceError permission_denied.
+ * the person signs in everywhere else, or act for them outside the organization. @throws ServiceError permission_denied.
  */
 export function refuseSsoSession(context: Context): void {
   if (sessionCaller(context).sso_org_id === undefined) return;
   throw new ServiceError(
     'permission_denied',
-    'You are signed in by single sign-on. Password and second factor change in a session by password alone.',
+    'You are signed in by single sign-on, for one organization. Sign in with your password to do this.',
     { details: { session: 'sso' } },
   );
 }

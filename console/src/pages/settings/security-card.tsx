@@ -8,6 +8,8 @@ import { FormFault } from '../../ui/states.tsx';
 import { useAct } from '../members/act.ts';
 import { readSecurity, type SecurityFaults } from './security.ts';
 
+type Security = OrgSettingsFragment['settings']['security'];
+
 function useSecurity(id: string) {
   const { act, busy, fault } = useAct();
   const [faults, setFaults] = useState<SecurityFaults>({});
@@ -17,7 +19,7 @@ function useSecurity(id: string) {
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? '');
     const read = readSecurity({
-      require_2fa: form.get('factor') !== null,
+      ...{ require_2fa: form.get('factor') !== null, sso_counts: form.get('sso') !== null },
       ...{ session_hours: text('hours'), networks: text('networks'), key_days: text('days') },
     });
     setFaults(read.faults);
@@ -34,19 +36,33 @@ function useSecurity(id: string) {
   return { submit, busy, fault, faults, said };
 }
 
+function Factors({ security, locked }: { security: Security; locked: boolean }) {
+  return (
+    <>
+      <label className="check">
+        <input type="checkbox" name="factor" defaultChecked={security.require2fa} disabled={locked} />
+        <span>
+          Everybody needs a second factor <span className="faint">whoever has none can only set one up</span>
+        </span>
+      </label>
+      <label className="check">
+        <input type="checkbox" name="sso" defaultChecked={security.ssoCountsAs2fa} disabled={locked} />
+        <span>
+          Single sign-on counts as one{' '}
+          <span className="faint">otherwise only where the provider says that one was given</span>
+        </span>
+      </label>
+    </>
+  );
+}
+
 export function SecurityCard({ org, locked }: { org: OrgSettingsFragment; locked: boolean }) {
   const { submit, busy, fault, faults, said } = useSecurity(org.id);
   const { security } = org.settings;
   return (
     <Card title="Security" note="for everybody in this organisation">
       <form className="settings-form" onSubmit={(event) => void submit(event)} noValidate>
-        <label className="check">
-          <input type="checkbox" name="factor" defaultChecked={security.require2fa} disabled={locked} />
-          <span>
-            Everybody needs a second factor{' '}
-            <span className="faint">whoever has none can only set one up</span>
-          </span>
-        </label>
+        <Factors security={security} locked={locked} />
         <TextField
           label="Sessions end after, hours"
           name="hours"

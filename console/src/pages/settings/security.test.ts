@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { networksOf, readSecurity } from './security.ts';
 
-const form = { require_2fa: false, session_hours: '72', networks: '', key_days: '0' };
+const form = { require_2fa: false, sso_counts: true, session_hours: '72', networks: '', key_days: '0' };
 
 test('networks stand one a line or with commas', () => {
   expect(networksOf(' 203.0.113.0/24,\n2001:db8::/32\t192.0.2.1 \n')).toEqual([
@@ -12,7 +12,13 @@ test('networks stand one a line or with commas', () => {
 
 test('hours and days are whole numbers within their bounds', () => {
   expect(readSecurity(form).asked).toEqual({
-    ...{ require2fa: false, sessionHours: 72, consoleIpAllow: [], keyDefaultExpiryDays: 0 },
+    ...{
+      require2fa: false,
+      ssoCountsAs2fa: true,
+      sessionHours: 72,
+      consoleIpAllow: [],
+      keyDefaultExpiryDays: 0,
+    },
   });
   for (const session_hours of ['', '0', '721', '1.5', 'a day', '-1'])
     expect(readSecurity({ ...form, session_hours }).faults).toHaveProperty('session_hours');

@@ -2,6 +2,7 @@
 
 interface SecurityForm {
   readonly require_2fa: boolean;
+  readonly sso_counts: boolean;
   readonly session_hours: string;
   readonly networks: string;
   readonly key_days: string;
@@ -14,6 +15,7 @@ export interface SecurityFaults {
 
 interface Security {
   readonly require2fa: boolean;
+  readonly ssoCountsAs2fa: boolean;
   readonly sessionHours: number;
   readonly consoleIpAllow: string[];
   readonly keyDefaultExpiryDays: number;
@@ -42,6 +44,7 @@ export function readSecurity(form: SecurityForm): { asked: Security | null; faul
   }
   const asked = {
     require2fa: form.require_2fa,
+    ssoCountsAs2fa: form.sso_counts,
     sessionHours: session_hours,
     consoleIpAllow: networksOf(form.networks),
     keyDefaultExpiryDays: key_days,
