@@ -368,6 +368,7 @@ create table public.api_key (
   constraint api_key_rotated_from_fkey FOREIGN KEY (rotated_from) REFERENCES api_key(id)
 );
 CREATE INDEX api_key_chain ON public.api_key USING btree (chain_no);
+CREATE INDEX api_key_ending ON public.api_key USING btree (expires_at) WHERE (status = 'active'::text);
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id);
 CREATE INDEX api_key_walk ON public.api_key USING btree (org_id, created_at DESC, id DESC);
 CREATE TRIGGER api_key_announces AFTER INSERT OR UPDATE OF status, scopes, rpm, tpm, concurrency, expires_at, svc_version, data_policy, hash ON public.api_key FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
@@ -773,6 +774,17 @@ create table public.invoice_file (
   constraint invoice_file_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id)
 );
 grant insert, select on public.invoice_file to svc_runtime;
+
+create table public.key_notice (
+  key_id text not null,
+  expires_at timestamp with time zone not null,
+  days integer not null,
+  created_at timestamp with time zone not null,
+  constraint key_notice_once PRIMARY KEY (key_id, expires_at, days),
+  constraint key_notice_days_check CHECK ((days > 0)),
+  constraint key_notice_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id)
+);
+grant delete, insert, select, update on public.key_notice to svc_runtime;
 
 create table public.ledger_checkpoint (
   checkpoint_no bigint not null,

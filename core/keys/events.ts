@@ -7,7 +7,7 @@ import type { KeyRow } from './types.ts';
 /** Writes the event `topic` about `key`, in the transaction of its change. */
 export function writeKeyEvent(
   context: Context,
-  topic: 'key.created' | 'key.rotated' | 'key.revoked',
+  topic: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.expiring',
   key: KeyRow,
 ): Promise<void> {
   const payload = {

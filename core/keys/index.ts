@@ -1,5 +1,7 @@
+export { notifyExpiringKeys } from './expiry.ts';
 export { statusAt } from './grant.ts';
 export { createKey } from './issue.ts';
+export { purgeKeyNotices } from './notice-store.ts';
 export {
   createKeyOperation,
   deleteKeyOperation,

@@ -9,7 +9,7 @@ import { purgeSignIn, recheckDomains } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { documentOfMail, markSent, openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
-import { findSubjectOwner } from '../keys/index.ts';
+import { findSubjectOwner, notifyExpiringKeys, purgeKeyNotices } from '../keys/index.ts';
 import {
   applyDueTasks,
   checkpointSigner,
@@ -252,6 +252,11 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
     { name: 'open_plan_periods', every_ms: 10 * SECOND, run: () => openPeriods(jobContext(parts)) },
     { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },
+    {
+      name: 'notify_expiring_keys',
+      every_ms: HOUR / 4,
+      run: () => notifyExpiringKeys(jobContext(parts)),
+    },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
@@ -261,6 +266,7 @@ function moneyJobs(parts: JobParts): Job[] {
 function upkeepJobs(pool: Pool): Job[] {
   return [
     { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
+    { name: 'purge_key_notices', every_ms: HOUR, run: () => purgeKeyNotices(pool, now()) },
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
     { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
     { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },

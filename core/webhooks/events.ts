@@ -21,6 +21,7 @@ export const eventTypes = {
   'key.created': 'An API key was created.',
   'key.rotated': 'An API key was rotated.',
   'key.revoked': 'An API key was revoked.',
+  'key.expiring': 'An API key ends within seven days, and again within one.',
   'limit.request.updated': 'A request for higher limits was granted or refused.',
   'policy.activated': 'A routing policy was activated.',
   'member.added': 'A member joined the organization.',

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { notifyExpiring } from '@svc/core/credits/index.ts';
 import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
+import { notifyExpiringKeys } from '@svc/core/keys/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import {
@@ -105,6 +106,14 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   'key.created': () => newKey(),
   'key.rotated': async () => send('POST', `/v1/keys/${(await newKey()).id}/rotate`, { grace_seconds: 60 }),
   'key.revoked': async () => send('DELETE', `/v1/keys/${(await newKey()).id}`),
+  'key.expiring': async () => {
+    const { id } = await newKey();
+    const ends = new Date(Date.now() + 2 * 86_400_000);
+    await send('PATCH', `/v1/keys/${id}`, { expires_at: ends.toISOString() });
+    // As if it had been made a month ago: what is made for two days gets no notice of seven.
+    await world.rows(`update api_key set created_at = created_at - interval '30 days' where id = $1`, [id]);
+    await notifyExpiringKeys(harness.context);
+  },
   'limit.request.updated': async () =>
     send('POST', '/v1/limits/requests', { key_id: (await newKey()).id, rpm: 60, reason: 'a test' }),
   'policy.activated': async () => {

@@ -46,6 +46,39 @@ const webhook_disabled = template({
   }),
 });
 
+const key_expiring = template({
+  data: Type.Object({
+    org,
+    slug,
+    key: lineOf(120),
+    hint: lineOf(40),
+    project: lineOf(120),
+    expires_at: TimeIn,
+  }),
+  sample: {
+    org: 'Acme',
+    slug: 'acme',
+    key: 'checkout service',
+    hint: 'svc-live-...DVvb',
+    project: 'Search',
+    expires_at: '2026-12-05T00:00:00.000Z',
+  },
+  lives_hours: DAY,
+  content: (d) => ({
+    subject: `The key ${d.key} ends on ${dateText(d.expires_at)}`,
+    preview: 'Its calls are refused from then on.',
+    title: `The key ${d.key} ends soon`,
+    blocks: [
+      text(
+        `Calls with it are refused from then on. Rotate it for a successor with the same settings, with a grace time in which both work, or give it a later end.`,
+      ),
+      facts({ Key: d.hint, Project: d.project, Organization: d.org, Ends: timeText(d.expires_at) }),
+      action('See your keys', `/${d.slug}/live/keys`),
+    ],
+    reason: `${leading(d.org)}, or made this key`,
+  }),
+});
+
 const sso_domain_missing = template({
   data: Type.Object({ org, domain: lineOf(253), record: lineOf(300) }),
   sample: { org: 'Acme', domain: 'acme.example', record: '_svc-challenge.acme.example' },
@@ -216,6 +249,7 @@ const ticket_answered = template({
 
 export const organizationMails = {
   webhook_disabled,
+  key_expiring,
   sso_domain_missing,
   org_closed,
   org_erasure,
