@@ -33,6 +33,7 @@ interface Positional {
   readonly name: string;
   readonly doc: string;
   readonly required?: true;
+  readonly choices?: readonly string[];
   /** Takes all remaining arguments. */
   readonly many?: true;
 }
@@ -124,8 +125,11 @@ function checkFlag(name: string, flag: Flag, value: string | boolean | undefined
 function checkPositionals(command: Command, given: readonly string[]): void {
   const declared = command.positionals ?? [];
   for (const [at, positional] of declared.entries()) {
-    if (positional.required && given[at] === undefined)
-      throw new UsageError(`${positional.name} is missing: ${positional.doc}`);
+    const { name, doc, choices } = positional;
+    const value = given[at];
+    if (positional.required && value === undefined) throw new UsageError(`${name} is missing: ${doc}`);
+    if (choices !== undefined && value !== undefined && !choices.includes(value))
+      throw new UsageError(`${name} is ${choices.join(' or ')}, got ${JSON.stringify(value)}`);
   }
   const surplus = given[declared.length];
   if (surplus !== undefined && !declared.at(-1)?.many)
@@ -136,12 +140,19 @@ function checkPositionals(command: Command, given: readonly string[]): void {
  * Whether the arguments ask for JSON or help. Read before the rest is parsed, so that a parse error can be JSON too.
  */
 export function wants(args: readonly string[], flag: 'json' | 'help'): boolean {
-  return args.includes(`--${flag}`) || (flag === 'help' && args.includes('-h'));
+  const end = args.indexOf('--');
+  const flags = end < 0 ? args : args.slice(0, end);
+  return flags.includes(`--${flag}`) || (flag === 'help' && flags.includes('-h'));
+}
+
+/** Every flag of `command`, with those that all commands take. */
+export function flagsOf(command: Command): Readonly<Record<string, Flag>> {
+  return { ...command.flags, ...common };
 }
 
 /** Parses `args` for `command`. @throws UsageError naming the flag and what was expected. */
 export function parseCommand(command: Command, args: readonly string[]): Input {
-  const flags = { ...command.flags, ...common };
+  const flags = flagsOf(command);
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [
       name,
@@ -167,10 +178,7 @@ export function helpOf(name: string, summary: string, command: Command): string 
     return required ? word : `[${word}]`;
   });
   const rows: [string, string][] = positionals.map(({ name, doc }) => [name, doc]);
-  for (const [flag, { type, value, doc, required, choices }] of Object.entries({
-    ...command.flags,
-    ...common,
-  })) {
+  for (const [flag, { type, value, doc, required, choices }] of Object.entries(flagsOf(command))) {
     const argument = choices?.join('|') ?? value ?? (type === 'integer' ? 'N' : 'TEXT');
     rows.push([
       `--${flag}${type === 'switch' ? '' : ` ${argument}`}`,

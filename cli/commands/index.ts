@@ -156,6 +156,12 @@ export const commands: readonly Listed[] = [
   ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
+    'completion',
+    'print what completes commands and flags in bash, zsh or fish',
+    () => import('./completion/script.ts'),
+  ),
+  listed('complete', 'say what may come next (for completion)', () => import('./completion/complete.ts')),
+  listed(
     'dev clock advance',
     'move the clock of a development installation',
     () => import('./dev-clock-advance.ts'),
