@@ -28,6 +28,8 @@ export const commands: readonly Listed[] = [
     'show the plan of an organization and what it was charged',
     () => import('./org-plan.ts'),
   ),
+  listed('plans show', 'show what plans cost and allow, and what changes', () => import('./plans/show.ts')),
+  listed('plans set', 'change what a plan costs or allows, for everybody', () => import('./plans/set.ts')),
   listed('project create', 'create a project', () => import('./project-create.ts')),
   listed('key create', 'create an API key and show its secret', () => import('./key-create.ts')),
   listed(

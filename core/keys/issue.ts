@@ -76,7 +76,7 @@ export async function createKey(
     throw invalid('environment', 'enum', 'A test project can only have test keys.');
   }
   const now = wanted.at ?? context.now();
-  const { keys } = planLimits(org.plan_id);
+  const { keys } = planLimits(org);
   if (keys !== null && (await countKeys(context.db, { org_id: org.id, now })) >= keys) {
     throw new ServiceError(
       'plan_limit_reached',

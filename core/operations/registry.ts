@@ -12,7 +12,7 @@ import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
 import { mandateOperations } from '../mandates/index.ts';
 import { orgOperations } from '../orgs/index.ts';
-import { planOperations, staffPlanOperations } from '../plans/index.ts';
+import { planOperations, sheetOperations, staffPlanOperations } from '../plans/index.ts';
 import { policyOperations } from '../policies/index.ts';
 import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
@@ -70,6 +70,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRefundOperations,
   ...staffSupportOperations,
   ...staffPlanOperations,
+  ...sheetOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

@@ -119,7 +119,7 @@ async function addProject(context: Context, org: Books, project: NewProject): Pr
  * @throws ServiceError already_exists, plan_limit_reached.
  */
 export async function createProject(context: Context, org: Org, project: NewProject): Promise<Project> {
-  const { projects } = planLimits(org.plan_id);
+  const { projects } = planLimits(org);
   if (projects !== null && (await countProjects(context.db, org.id)) >= projects) {
     throw new ServiceError('plan_limit_reached', `The plan allows ${projects} projects.`, {
       details: { limit: 'projects', limit_value: projects },

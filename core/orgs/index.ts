@@ -22,6 +22,13 @@ export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './
 export { ledgerOf } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';
 export {
+  type PlanFee,
+  type PlanWords,
+  plansAt,
+  readPlans,
+  readPlansSetting,
+} from './plan-sheet.ts';
+export {
   listOnPlans,
   type PlanTerms,
   readPlanTerms,
@@ -30,13 +37,14 @@ export {
   unschedulePlan,
 } from './plan-store.ts';
 export {
+  builtInPlans,
   monthOf,
+  type Plan,
   type PlanId,
-  type PlanOffer,
+  type PlanLimits,
   planIds,
+  planIn,
   planLimits,
-  planOffer,
-  planSheet,
 } from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export {

@@ -1,5 +1,5 @@
 // What an organization may use: the limits of its plan, and what staff granted it beyond them.
-import { planLimits } from './plans.ts';
+import { type PlanLimits, planLimits } from './plans.ts';
 import type { LimitOverrides, Org } from './types.ts';
 
 /** The larger of the plan's limit and the granted one; null is no bound. */
@@ -11,8 +11,8 @@ function larger(of_plan: number | null, granted: number | undefined): number | n
  * The limits that hold for `org` as a whole and for each of its keys. What was granted never lowers the plan's, so an
  * upgrade is not undone by a grant from before.
  */
-export function limitsOf(org: Pick<Org, 'plan_id' | 'limit_overrides'>): ReturnType<typeof planLimits> {
-  const plan = planLimits(org.plan_id);
+export function limitsOf(org: Pick<Org, 'plan_id' | 'plan_limits' | 'limit_overrides'>): PlanLimits {
+  const plan = planLimits(org);
   const { rpm, tpm, concurrency }: LimitOverrides = org.limit_overrides;
   return {
     ...plan,

@@ -17,6 +17,7 @@ export const PlanOfferView = named(
     included_micro: nullable(
       Type.Integer({ description: 'credit that comes with the fee and ends with the month' }),
     ),
+    grace_days: Type.Integer({ description: 'how long an unpaid fee is tried again before the plan ends' }),
     limits: Type.Object({
       rpm: nullable(Type.Integer({ description: 'calls a minute' })),
       tpm: nullable(Type.Integer({ description: 'tokens a minute' })),
@@ -43,6 +44,7 @@ export const planExample = {
   monthly_minor: 4_900,
   currency: 'USD',
   included_micro: 45_000_000,
+  grace_days: 3,
   limits: { rpm: 1_500, tpm: 5_000_000, concurrency: 100, keys: 100, projects: 25 },
   features: { hedging: false, sso: true, scim: true, audit_export: true },
   description: 'For a team in production, with credit of $45 each month.',

@@ -1,6 +1,10 @@
-// Plan limits (docs/limits.md). A key's limit is never above its plan's; null is "by agreement", no bound of the plan.
+// The plans as the release has them (docs/limits.md, docs/money/plans.md); what staff changed of them is in plan-sheet.ts.
 
-interface PlanLimits {
+export const planIds = ['payg', 'team', 'scale', 'enterprise'] as const;
+export type PlanId = (typeof planIds)[number];
+
+/** A key's limit is never above its plan's; null is "by agreement", no bound of the plan. */
+export interface PlanLimits {
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;
@@ -8,47 +12,38 @@ interface PlanLimits {
   readonly projects: number | null;
 }
 
-const plans: Readonly<Record<string, PlanLimits>> = {
-  payg: { rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
-  team: { rpm: 1_500, tpm: 5_000_000, concurrency: 100, keys: 100, projects: 25 },
-  scale: { rpm: 6_000, tpm: 20_000_000, concurrency: 400, keys: 500, projects: 100 },
-  enterprise: { rpm: null, tpm: null, concurrency: null, keys: null, projects: null },
-};
-
-export const planIds = ['payg', 'team', 'scale', 'enterprise'] as const;
-export type PlanId = (typeof planIds)[number];
-
-/** The limits of plan `plan_id`. @throws Error (a defect) on a plan that does not exist. */
-export function planLimits(plan_id: string): PlanLimits {
-  const limits = plans[plan_id];
-  if (limits === undefined) throw new Error(`unknown plan ${plan_id}`);
-  return limits;
-}
-
-/** What a plan costs and has, as the pricing sheet shows it; null is by agreement. */
-export interface PlanOffer {
+/** What a plan costs and has; null is by agreement. */
+export interface Plan {
   readonly id: PlanId;
   readonly name: string;
   readonly monthly_minor: number | null;
   readonly currency: 'USD';
   readonly included_micro: number | null;
+  /** How long a month's fee may wait for credit. */
+  readonly grace_days: number;
+  readonly limits: PlanLimits;
   readonly features: Readonly<Record<'hedging' | 'sso' | 'scim' | 'audit_export', boolean>>;
   readonly description: string;
   readonly public: boolean;
+  readonly sort: number;
 }
 
 const FEATURES = { hedging: false, sso: true, scim: true, audit_export: true };
 
-const offers: readonly PlanOffer[] = [
+/** In the order in which they are shown. */
+export const builtInPlans: readonly Plan[] = [
   {
     id: 'payg',
     name: 'Pay as you go',
     monthly_minor: 0,
     currency: 'USD',
     included_micro: 0,
+    grace_days: 3,
+    limits: { rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
     features: FEATURES,
     description: 'No monthly fee: credits are bought and spent.',
     public: true,
+    sort: 1,
   },
   {
     id: 'team',
@@ -56,9 +51,12 @@ const offers: readonly PlanOffer[] = [
     monthly_minor: 4_900,
     currency: 'USD',
     included_micro: 45_000_000,
+    grace_days: 3,
+    limits: { rpm: 1_500, tpm: 5_000_000, concurrency: 100, keys: 100, projects: 25 },
     features: FEATURES,
     description: 'For a team in production, with credit of $45 each month.',
     public: true,
+    sort: 2,
   },
   {
     id: 'scale',
@@ -66,9 +64,12 @@ const offers: readonly PlanOffer[] = [
     monthly_minor: 49_900,
     currency: 'USD',
     included_micro: 475_000_000,
+    grace_days: 3,
+    limits: { rpm: 6_000, tpm: 20_000_000, concurrency: 400, keys: 500, projects: 100 },
     features: { ...FEATURES, hedging: true },
     description: 'For heavy use, with credit of $475 each month.',
     public: true,
+    sort: 3,
   },
   {
     id: 'enterprise',
@@ -76,27 +77,28 @@ const offers: readonly PlanOffer[] = [
     monthly_minor: null,
     currency: 'USD',
     included_micro: null,
+    grace_days: 3,
+    limits: { rpm: null, tpm: null, concurrency: null, keys: null, projects: null },
     features: { ...FEATURES, hedging: true },
     description: 'Limits and terms by agreement.',
     public: false,
+    sort: 4,
   },
 ];
 
-/** What plan `plan_id` costs and has. @throws Error (a defect) on a plan that does not exist. */
-export function planOffer(plan_id: string): PlanOffer {
-  const offer = offers.find(({ id }) => id === plan_id);
-  if (offer === undefined) throw new Error(`unknown plan ${plan_id}`);
-  return offer;
+/** The plan `plan_id` of `plans`. @throws Error (a defect) on a plan that does not exist. */
+export function planIn(plans: readonly Plan[], plan_id: string): Plan {
+  const plan = plans.find(({ id }) => id === plan_id);
+  if (plan === undefined) throw new Error(`unknown plan ${plan_id}`);
+  return plan;
 }
 
-/** All plans with their limits, in the order in which they are shown. */
-export function planSheet() {
-  return offers.map((offer, at) => ({
-    ...offer,
-    features: { ...offer.features },
-    limits: planLimits(offer.id),
-    sort: at + 1,
-  }));
+/** The limits of the plan of `org`: those of the release under what staff set. */
+export function planLimits(org: {
+  readonly plan_id: string;
+  readonly plan_limits: Partial<PlanLimits> | null;
+}): PlanLimits {
+  return { ...planIn(builtInPlans, org.plan_id).limits, ...org.plan_limits };
 }
 
 const DAY_MS = 86_400_000;

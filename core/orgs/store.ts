@@ -2,6 +2,9 @@
 import type { Db, Id } from '../kernel/index.ts';
 import type { GrantFacts, LimitOverrides, Org, OrgDataPolicy, OrgKind, OrgSecurity } from './types.ts';
 
+/** What staff changed of the limits of an organization's plan (plan-sheet.ts). */
+const PLAN_LIMITS = `(select value #> array['limits', org.plan_id] from settings where name = 'plans') as plan_limits`;
+
 /** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
   db: Db,
@@ -60,8 +63,8 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.find',
     text: `
-      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
-             settings, shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
+             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 or slug = $1`,
     values: [id_or_slug],
   });
@@ -70,7 +73,10 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
 
 /** An organization with everything its members may read. */
 export interface OrgRecord
-  extends Omit<Org, 'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id' | 'limit_overrides'> {
+  extends Omit<
+    Org,
+    'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id' | 'plan_limits' | 'limit_overrides'
+  > {
   readonly legal_name: string | null;
   readonly gstin: string | null;
   readonly tax_status: 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
@@ -101,8 +107,8 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.lock',
     text: `
-      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
-             settings, shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
+             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 for no key update`,
     values: [org_id],
   });
@@ -171,8 +177,8 @@ export async function findGrantFacts(
   const { rows } = await db.query<GrantFacts>({
     name: 'orgs.find_grant_facts',
     text: `
-      select org.status, org.suspended_for, org.plan_id, org.limit_overrides, org.data_policy, org.pepper, org.shard,
-             org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no
+      select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.data_policy,
+             org.pepper, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],
@@ -185,8 +191,8 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
   const { rows } = await db.query<Org>({
     name: 'orgs.search',
     text: `
-      select id, slug, name, kind, status, plan_id, limit_overrides, billing_country, billing_currency, data_policy,
-             settings, shard, live_book_id, sandbox_book_id, created_at
+      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
+             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
         from org
        where id = $1 or starts_with(slug, lower($1)) or position(lower($1) in lower(name)) > 0
        order by (id = $1 or slug = lower($1)) desc, slug

@@ -1,6 +1,7 @@
 // Organizations and projects as other concepts see them. Columns and wire shapes carry the same names.
 import type { Environment, Id, Role } from '../kernel/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
+import type { PlanLimits } from './plans.ts';
 
 export interface OrgDataPolicy {
   readonly logging: 'on' | 'off';
@@ -29,6 +30,8 @@ export interface Org {
   readonly kind: OrgKind;
   readonly status: OrgStatus;
   readonly plan_id: string;
+  /** What staff changed of the limits of its plan; null: nothing. */
+  readonly plan_limits: Partial<PlanLimits> | null;
   readonly limit_overrides: LimitOverrides;
   readonly billing_country: string;
   readonly billing_currency: string;
@@ -65,6 +68,8 @@ export interface GrantFacts {
   /** Why it is suspended, where no person did it. */
   readonly suspended_for: 'payment_hold' | null;
   readonly plan_id: string;
+  /** What staff changed of the limits of its plan; null: nothing. */
+  readonly plan_limits: Partial<PlanLimits> | null;
   readonly limit_overrides: LimitOverrides;
   readonly data_policy: OrgDataPolicy;
   readonly pepper: Buffer;

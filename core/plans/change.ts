@@ -5,9 +5,11 @@ import {
   lockOrg,
   monthOf,
   type Org,
+  type Plan,
   type PlanId,
   type PlanTerms,
-  planOffer,
+  planIn,
+  readPlans,
   readPlanTerms,
   schedulePlan,
   unschedulePlan,
@@ -47,19 +49,23 @@ async function changeInGrace(
 }
 
 /** Orders what the larger plan costs more for the rest of the month. */
-async function beginUpgrade(context: Context, org: Org, plan_id: PlanId): Promise<ChargeKey> {
+async function beginUpgrade(
+  context: Context,
+  org: Org,
+  { plans, plan_id }: { plans: readonly Plan[]; plan_id: PlanId },
+): Promise<ChargeKey> {
   const at = context.now();
   const { period } = monthOf(at);
   const no = (await countUpgrades(context.db, { org_id: org.id, period })) + 1;
-  const price = upgradePrice(planOffer(org.plan_id), planOffer(plan_id), at);
+  const price = upgradePrice(planIn(plans, org.plan_id), planIn(plans, plan_id), at);
   const key = { org_id: org.id, period, no };
   await beginCharge(context, org, { ...key, plan_id, ...price });
   return key;
 }
 
 /** @throws ServiceError invalid_request where customers cannot choose that plan; a plan that one has is always allowed. */
-function refuseHidden({ plan_id: present }: PlanTerms, plan_id: PlanId): void {
-  if (planOffer(plan_id).public || plan_id === present) return;
+function refuseHidden({ plan_id: present }: PlanTerms, plan: Plan): void {
+  if (plan.public || plan.id === present) return;
   throw new ServiceError('invalid_request', 'This plan is by agreement. Write to support about it.', {
     param: 'plan_id',
   });
@@ -71,7 +77,8 @@ async function begin(context: Context, org_id: Id<'org'>, plan_id: PlanId): Prom
   if (org === null) throw notFound();
   const at = context.now();
   const terms = await readPlanTerms(context.db, org_id);
-  refuseHidden(terms, plan_id);
+  const plans = await readPlans(context.db, at);
+  refuseHidden(terms, planIn(plans, plan_id));
   const open = await findOpenCharge(context.db, org_id);
   if (open?.status === 'pending')
     throw conflict('pending', 'Another change of plan is under way. Try again shortly.');
@@ -80,8 +87,8 @@ async function begin(context: Context, org_id: Id<'org'>, plan_id: PlanId): Prom
     await unschedulePlan(context.db, { org_id, at });
     return null;
   }
-  if (compareOffers(planOffer(terms.plan_id), planOffer(plan_id)) === 'upgrade')
-    return beginUpgrade(context, org, plan_id);
+  if (compareOffers(planIn(plans, terms.plan_id), planIn(plans, plan_id)) === 'upgrade')
+    return beginUpgrade(context, org, { plans, plan_id });
   await schedulePlan(context.db, { org_id, next_plan_id: plan_id, next_plan_at: monthOf(at).ends_at, at });
   return null;
 }

@@ -4,14 +4,22 @@ import { findBillingMailboxes } from '../identity/index.ts';
 import type { Context } from '../kernel/index.ts';
 import { orderPlanCharge, planChargeOutcome, readBalance } from '../ledger/index.ts';
 import { sendMail } from '../mail/index.ts';
-import { changePlan, findOrg, lockOrg, monthOf, type Org, type PlanId, planOffer } from '../orgs/index.ts';
+import {
+  changePlan,
+  findOrg,
+  lockOrg,
+  monthOf,
+  type Org,
+  type PlanId,
+  planIn,
+  readPlans,
+} from '../orgs/index.ts';
 import { formatCredits } from '../topups/index.ts';
 import { monthlyPrice } from './fee.ts';
 import { askAgain, closeCharge, findCharge, insertCharge, keepInGrace } from './store.ts';
 import { type Charge, type ChargeKey, refOf } from './types.ts';
 
 const DAY_MS = 86_400_000;
-const GRACE_MS = 3 * DAY_MS;
 /** The plan of those who do not pay for another. */
 export const FALLBACK: PlanId = 'payg';
 
@@ -54,20 +62,22 @@ export async function movePlan(
 ): Promise<void> {
   const { plan_id } = to;
   await changePlan(context, org, to);
-  const offer = planOffer(plan_id);
+  const plans = await readPlans(context.db, context.now());
+  const offer = planIn(plans, plan_id);
   await sendMail(context, {
     template: 'plan_changed',
     to: await findBillingMailboxes(context.db, org.id),
     org_id: org.id,
     reference,
     data: {
-      ...{ org: org.name, slug: org.slug, plan: offer.name, previous: planOffer(org.plan_id).name },
+      ...{ org: org.name, slug: org.slug, plan: offer.name, previous: planIn(plans, org.plan_id).name },
       fee: offer.monthly_minor === null ? 'by agreement' : formatCredits(monthlyPrice(offer).fee_micro),
     },
   });
 }
 
 async function mailGrace(context: Context, org: Org, charge: Charge, until: Date): Promise<void> {
+  const plans = await readPlans(context.db, context.now());
   const balance = await readBalance(context.shards.at(org.shard), org.live_book_id);
   await sendMail(context, {
     template: 'plan_grace',
@@ -75,9 +85,9 @@ async function mailGrace(context: Context, org: Org, charge: Charge, until: Date
     org_id: org.id,
     reference: `${refOf(charge)}-${charge.mails + 1}`,
     data: {
-      ...{ org: org.name, slug: org.slug, plan: planOffer(charge.plan_id).name },
+      ...{ org: org.name, slug: org.slug, plan: planIn(plans, charge.plan_id).name },
       ...{ fee: formatCredits(charge.fee_micro), available: formatCredits(balance.available_micro_usd) },
-      ...{ ends_at: until.toISOString(), falls_to: planOffer(FALLBACK).name },
+      ...{ ends_at: until.toISOString(), falls_to: planIn(plans, FALLBACK).name },
     },
   });
 }
@@ -100,14 +110,21 @@ export async function closeIfMoved(context: Context, org: Org, charge: Charge): 
   return true;
 }
 
+/** Until when a charge waits for credit: for as long as its plan did when the month began, and not beyond the month. */
+async function graceEnd(context: Context, charge: Charge): Promise<Date> {
+  const plan = planIn(await readPlans(context.db, new Date(charge.period)), charge.plan_id);
+  const end_ms = charge.created_at.getTime() + plan.grace_days * DAY_MS;
+  return new Date(Math.min(end_ms, endOf(charge).getTime()));
+}
+
 /**
- * Keeps a month's charge open that the credit did not cover: three days from its beginning, with a mail on each; after
+ * Keeps a month's charge open that the credit did not cover for the days of grace of its plan, with a mail on each; after
  * that it lapses. Under the lock of `org`.
  */
 export async function waitForCredit(context: Context, org: Org, charge: Charge): Promise<void> {
   const at = context.now();
   const began_ms = charge.created_at.getTime();
-  const until = new Date(Math.min(began_ms + GRACE_MS, endOf(charge).getTime()));
+  const until = charge.grace_until ?? (await graceEnd(context, charge));
   if (at >= until) return lapse(context, org, charge);
   const is_due = at.getTime() >= began_ms + charge.mails * DAY_MS;
   if (is_due) await mailGrace(context, org, charge, until);

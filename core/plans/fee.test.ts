@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
-import { monthOf, planOffer } from '../orgs/index.ts';
+import { builtInPlans, monthOf, type Plan } from '../orgs/index.ts';
 import { compareOffers, monthlyPrice, upgradePrice } from './fee.ts';
 
-const [payg, team, scale, enterprise] = (['payg', 'team', 'scale', 'enterprise'] as const).map(planOffer) as [
-  ReturnType<typeof planOffer>,
-  ReturnType<typeof planOffer>,
-  ReturnType<typeof planOffer>,
-  ReturnType<typeof planOffer>,
-];
+const [payg, team, scale, enterprise] = builtInPlans as [Plan, Plan, Plan, Plan];
 
 test('team on 2026-11-21 costs 16,333,333 and includes 15,000,000', () => {
   expect(upgradePrice(payg, team, new Date('2026-11-21T10:00:00Z'))).toEqual({

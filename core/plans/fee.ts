@@ -1,6 +1,6 @@
 // What a plan costs: the fee of a month, and the price of a change. Pure.
 import { type MicroUsd, microUsd, mulDivFloor } from '../kernel/index.ts';
-import { monthOf, type PlanOffer } from '../orgs/index.ts';
+import { monthOf, type Plan } from '../orgs/index.ts';
 
 /** Fees are in cents. */
 const MICRO_PER_CENT = 10_000;
@@ -11,7 +11,7 @@ interface Price {
   readonly included_micro: MicroUsd;
 }
 
-type Offer = Pick<PlanOffer, 'monthly_minor' | 'included_micro'>;
+type Offer = Pick<Plan, 'monthly_minor' | 'included_micro'>;
 
 /** The fee of a whole month and the credit in it; what is by agreement takes nothing from the credits. */
 export function monthlyPrice({ monthly_minor, included_micro }: Offer): Price {

@@ -2,6 +2,15 @@ export { advancePeriod, type PeriodProgress } from './grace.ts';
 export { getPlanOperation, planOperations, setPlanOperation } from './operations.ts';
 export { openPeriod, openPeriods } from './period.ts';
 export {
+  changeSheet,
+  getSheetOperation,
+  type SheetChange,
+  SheetView,
+  setSheetOperation,
+  sheetOperations,
+  viewSheet,
+} from './sheet.ts';
+export {
   FREE_MONTHS_MAX,
   getStaffPlanOperation,
   planTimes,

@@ -1,6 +1,15 @@
 // The beginning of a month: the plan that was to follow applies, and the fee is taken. Nothing of it waits for a workflow.
 import type { Context, Id } from '../kernel/index.ts';
-import { listOnPlans, lockOrg, monthOf, type PlanTerms, planOffer, readPlanTerms } from '../orgs/index.ts';
+import {
+  listOnPlans,
+  lockOrg,
+  monthOf,
+  type Plan,
+  type PlanTerms,
+  planIn,
+  readPlans,
+  readPlanTerms,
+} from '../orgs/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { beginCharge, movePlan, settleCharge } from './charge.ts';
 import { isFree, monthlyPrice } from './fee.ts';
@@ -21,10 +30,13 @@ function dueChange({ next_plan_id, next_plan_at }: PlanTerms, at: Date) {
  * later has paid for the change or was put there by staff, who may have given this month too. One that is suspended cannot
  * use what it would pay for.
  */
-function hasFee(terms: Pick<PlanTerms, 'plan_id' | 'since' | 'status' | 'free_until'>, at: Date): boolean {
+function hasFee(
+  terms: Pick<PlanTerms, 'plan_id' | 'since' | 'status' | 'free_until'>,
+  { plans, at }: { plans: readonly Plan[]; at: Date },
+): boolean {
   const { starts_at } = monthOf(at);
   if (terms.status !== 'active' || isFree(terms, starts_at)) return false;
-  return monthlyPrice(planOffer(terms.plan_id)).fee_micro > 0 && terms.since <= starts_at;
+  return monthlyPrice(planIn(plans, terms.plan_id)).fee_micro > 0 && terms.since <= starts_at;
 }
 
 /**
@@ -41,9 +53,10 @@ export async function openPeriod(context: Context, org_id: Id<'org'>): Promise<b
     const next = dueChange(terms, at);
     if (next !== null) await movePlan(context, org, { ...next, reference: `${refOf(key)}-next` });
     const present = { ...terms, ...next, ...(next === null ? {} : { free_until: null }) };
-    if (!hasFee(present, at)) return next !== null;
+    const plans = await readPlans(context.db, at);
+    if (!hasFee(present, { plans, at })) return next !== null;
     const { plan_id } = present;
-    const price = monthlyPrice(planOffer(plan_id));
+    const price = monthlyPrice(planIn(plans, plan_id));
     const begun = await beginCharge(context, org, { ...key, plan_id, ...price });
     if (!begun) return next !== null;
     await startWorkflow(context.db, {
@@ -86,9 +99,10 @@ export async function openPeriods(context: Context): Promise<number> {
   const { period } = monthOf(at);
   let opened = 0;
   await settleOpen(context);
+  const plans = await readPlans(context.db, at);
   for (let after = ''; ; ) {
     const page = await listOnPlans(context.db, { after, limit: PAGE });
-    const due = page.filter((terms) => dueChange(terms, at) !== null || hasFee(terms, at));
+    const due = page.filter((terms) => dueChange(terms, at) !== null || hasFee(terms, { plans, at }));
     const org_ids = due.map(({ org_id }) => org_id);
     const charged = new Set(org_ids.length === 0 ? [] : await listCharged(context.db, { period, org_ids }));
     for (const terms of due) {

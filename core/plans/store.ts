@@ -142,3 +142,35 @@ export async function keepInGrace(
     values: [org_id, period, no, grace_until, mails],
   });
 }
+
+/** Changes of the sheet of plans take turns until the transaction ends. */
+export async function lockSheet(db: Db): Promise<void> {
+  await db.query({
+    name: 'plans.lock_sheet',
+    text: `select pg_advisory_xact_lock(hashtextextended('plans sheet', 0))`,
+    values: [],
+  });
+}
+
+/** Whether an organization is on a plan, will be, or was charged for it in the month `period`. */
+export async function hasPlanNow(db: Db, args: { plan_id: string; period: string }): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'plans.has_plan_now',
+    text: `
+      select 1 from org where status <> 'closed' and (plan_id = $1 or next_plan_id = $1)
+      union all
+      select 1 from plan_charge where plan_id = $1 and period = $2
+      limit 1`,
+    values: [args.plan_id, args.period],
+  });
+  return rowCount > 0;
+}
+
+/** Lets the keys of every organization on a plan follow its limits (trigger `org_announces`). */
+export async function announceLimits(db: Db, plan_id: string): Promise<void> {
+  await db.query({
+    name: 'plans.announce_limits',
+    text: `update org set plan_id = plan_id where plan_id = $1 and status <> 'closed'`,
+    values: [plan_id],
+  });
+}

@@ -5,12 +5,14 @@ import { readLots } from '../ledger/index.ts';
 import {
   monthOf,
   type Org,
+  type Plan,
   PlanOfferView,
   type PlanTerms,
   planExample,
   planIds,
-  planOffer,
-  planSheet,
+  planIn,
+  plansAt,
+  readPlansSetting,
   readPlanTerms,
 } from '../orgs/index.ts';
 import { FALLBACK } from './charge.ts';
@@ -76,29 +78,36 @@ export const orgPlanExample = {
   changes: [],
 } satisfies OrgPlanView;
 
-type Offer = Static<typeof PlanOfferView>;
-
 const NOTHING = { fee_micro: 0, included_micro: 0 };
 
+/** The plans of the sheet: as they are now, and as they will be when the month has ended. */
+interface Sheets {
+  readonly now: readonly Plan[];
+  readonly next: readonly Plan[];
+}
+
 /** The changes that an organization can ask for at `at` whose fee is paid. */
-function changesFrom(present: Offer, next_plan_id: string | null, at: Date): PlanChangeView[] {
+function changesFrom(
+  { now: plans, next }: Sheets,
+  { present, next_plan_id, at }: { present: Plan; next_plan_id: string | null; at: Date },
+): PlanChangeView[] {
   const [now, later] = [at.toISOString(), monthOf(at).ends_at.toISOString()];
-  return planSheet().flatMap((plan): PlanChangeView[] => {
+  return plans.flatMap((plan): PlanChangeView[] => {
     if (plan.id === present.id)
       return next_plan_id === null ? [] : [{ plan, kind: 'keep', effective_at: now, ...NOTHING }];
     if (!plan.public) return [];
     const kind = compareOffers(present, plan);
-    if (kind === 'downgrade') return [{ plan, kind, effective_at: later, ...NOTHING }];
+    if (kind === 'downgrade') return [{ plan: planIn(next, plan.id), kind, effective_at: later, ...NOTHING }];
     return [{ plan, kind, effective_at: now, ...upgradePrice(present, plan, at) }];
   });
 }
 
 /** Those of one whose fee waits for credit: it is tried again, or the plan is given up at once. */
-function changesInGrace(present: Offer, charge: Charge, at: Date): PlanChangeView[] {
+function changesInGrace(plans: readonly Plan[], charge: Charge, at: Date): PlanChangeView[] {
   const { fee_micro, included_micro } = charge;
   const effective_at = at.toISOString();
-  return planSheet().flatMap((plan): PlanChangeView[] => {
-    if (plan.id === present.id) return [{ plan, kind: 'keep', effective_at, fee_micro, included_micro }];
+  return plans.flatMap((plan): PlanChangeView[] => {
+    if (plan.id === charge.plan_id) return [{ plan, kind: 'keep', effective_at, fee_micro, included_micro }];
     return plan.id === FALLBACK ? [{ plan, kind: 'downgrade', effective_at, ...NOTHING }] : [];
   });
 }
@@ -112,9 +121,9 @@ async function includedLeft(context: Context, org: Org, at: Date): Promise<numbe
 }
 
 /** What is taken when the month ends: the fee of the plan that follows, else of the present one where it is not given. */
-function nextCharge(terms: PlanTerms, ends_at: Date): number {
+function nextCharge(next: Sheets['next'], terms: PlanTerms, ends_at: Date): number {
   if (terms.next_plan_id === null && isFree(terms, ends_at)) return 0;
-  return monthlyPrice(planOffer(terms.next_plan_id ?? terms.plan_id)).fee_micro;
+  return monthlyPrice(planIn(next, terms.next_plan_id ?? terms.plan_id)).fee_micro;
 }
 
 /** The plan of `org`. */
@@ -122,21 +131,24 @@ export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView>
   const at = context.now();
   const terms = await readPlanTerms(context.db, org.id);
   const open = await findOpenCharge(context.db, org.id);
-  const sheet = planSheet();
-  const plan = sheet.find(({ id }) => id === terms.plan_id) as Offer;
   const { starts_at, ends_at } = monthOf(at);
+  const setting = await readPlansSetting(context.db);
+  const sheets = { now: plansAt(setting, at), next: plansAt(setting, ends_at) };
+  const plan = planIn(sheets.now, terms.plan_id);
   return {
     plan,
     since: terms.since.toISOString(),
     period_start: starts_at.toISOString(),
     period_end: ends_at.toISOString(),
     next_plan_id: terms.next_plan_id,
-    next_charge_micro: nextCharge(terms, ends_at),
+    next_charge_micro: nextCharge(sheets.next, terms, ends_at),
     free_until: terms.free_until !== null && terms.free_until > at ? terms.free_until.toISOString() : null,
     included_left_micro: await includedLeft(context, org, at),
     grace:
       open?.grace_until == null ? null : { fee_micro: open.fee_micro, until: open.grace_until.toISOString() },
     changes:
-      open?.grace_until == null ? changesFrom(plan, terms.next_plan_id, at) : changesInGrace(plan, open, at),
+      open?.grace_until == null
+        ? changesFrom(sheets, { present: plan, next_plan_id: terms.next_plan_id, at })
+        : changesInGrace(sheets.now, open, at),
   };
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { readSetting } from '../db/index.ts';
 import { readGstRate, readSupplier, stateName } from '../invoices/index.ts';
 import { type Context, named, nullable, oneOf, operation, Time } from '../kernel/index.ts';
-import { PlanOfferView, planExample, planSheet } from '../orgs/index.ts';
+import { PlanOfferView, planExample, readPlans } from '../orgs/index.ts';
 import { currencies } from './currency.ts';
 import { type Rates, rateText } from './fx/rates.ts';
 import { readRates } from './fx/source.ts';
@@ -161,7 +161,7 @@ export const pricingOperation = operation({
         usd_inr: rateText(rates.shownRate('INR').rate_e8),
         spread_bps: terms.spread_bps,
       },
-      plans: planSheet(),
+      plans: await readPlans(db, context.now()),
       minimums_minor: { ...terms.minimums_minor },
       markup: { ...MARKUP, ...(await readSetting<Partial<typeof MARKUP>>(db, 'markup')) },
       supplier: { legal_name: supplier.legal_name, state, gstin: supplier.gstin !== null },

@@ -1,9 +1,12 @@
 // Plans of organizations in the staff schema.
 import { PlanOfferView, planIds } from '@svc/core/orgs/index.ts';
 import {
+  getSheetOperation,
   getStaffPlanOperation,
   OrgPlanView,
   planTimes,
+  SheetView,
+  setSheetOperation,
   setStaffPlanOperation,
 } from '@svc/core/plans/index.ts';
 import type { Runner } from '../run.ts';
@@ -12,7 +15,7 @@ import type { Parts } from './parts.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
 type Any = any;
 
-/** Adds the plan of an organization, and the act that changes it. */
+/** Adds the plan of an organization, the sheet of all plans, and the acts that change them. */
 export function addPlans({ builder, derive, mutation, StaffOrg }: Parts): void {
   derive.enum('PlanId', planIds);
   derive.enum('PlanTime', planTimes);
@@ -39,5 +42,32 @@ export function addPlans({ builder, derive, mutation, StaffOrg }: Parts): void {
       'Puts an organization on a plan, at once or when the month ends, with months that are given.',
     rename: { id: 'orgId' },
     payload: (t) => ({ plan: t.field({ type: OrgPlan, resolve: (answer: unknown) => answer }) }),
+  });
+  // Both parts of the sheet, for the query and for the act.
+  const Coming = derive.output('ComingPlanFee', SheetView.properties.coming.items);
+  const sheet = (t: Any) => ({
+    plans: t.field({ type: [PlanOffer], resolve: ({ plans }: SheetView) => plans }),
+    coming: t.field({
+      type: [Coming],
+      description: 'What changes with a coming month; null: stays.',
+      resolve: ({ coming }: SheetView) => coming,
+    }),
+  });
+  const PlanSheet = builder.objectRef('PlanSheet').implement({ fields: sheet });
+  builder.queryField('planSheet', (t: Any) =>
+    t.field({
+      type: PlanSheet,
+      nullable: true,
+      description: 'The plans as they are, and what changes with coming months.',
+      extensions: { operation: getSheetOperation.name },
+      resolve: (_root: unknown, _args: unknown, { runner }: { runner: Runner }) =>
+        runner.run(getSheetOperation, {}),
+    }),
+  );
+  mutation({
+    name: 'setPlan',
+    operation: setSheetOperation,
+    description: 'Changes a plan for everybody: limits and words at once, its fee from a month on.',
+    payload: sheet,
   });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rateKinds } from '@svc/core/catalog/index.ts';
 import { codeOf } from '@svc/core/inference/call/attempt/outcome.ts';
-import { planIds, planLimits } from '@svc/core/orgs/index.ts';
+import { builtInPlans } from '@svc/core/orgs/index.ts';
 import { exclusionReasons } from '@svc/core/routing/index.ts';
 import { currencies, MINIMUMS_MINOR } from '@svc/core/topups/currency.ts';
 import { expect, test } from 'vitest';
@@ -41,8 +41,8 @@ test('docs/policies.md names the reasons why an endpoint is left out, in the ord
 });
 
 test('docs/limits.md has the limits of each plan', () => {
-  for (const plan of planIds) {
-    const { rpm, tpm, concurrency, keys, projects } = planLimits(plan);
+  for (const { id: plan, limits } of builtInPlans) {
+    const { rpm, tpm, concurrency, keys, projects } = limits;
     const cells = [rpm, tpm, concurrency, keys, projects].map((n) => n?.toLocaleString('en-US'));
     const row = rpm === null ? `| ${plan} | by contract` : `| ${[plan, ...cells].join(' | ')} |`;
     expect(read('docs/limits.md')).toContain(row);
