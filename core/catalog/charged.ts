@@ -1,5 +1,5 @@
 // From the file's decimals to the price that is charged, once, when a price version is made
-// (docs/pricing.md#the-price-that-is-charged). It stands in the catalog because the catalog stores the result;
+// (docs/money/pricing.md#the-price-that-is-charged). It stands in the catalog because the catalog stores the result;
 // pricing gives it to resellers' tiers.
 import { milliNanoFromDecimal, mulDivHalfUp, type NanoUsd, nanoUsd } from '../kernel/index.ts';
 import { type RateKind, type Rates, rateKinds } from './types.ts';

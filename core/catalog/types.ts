@@ -69,7 +69,7 @@ export const rateKinds = [
 ] as const;
 export type RateKind = (typeof rateKinds)[number];
 /**
- * Charged nano-USD per unit; absent kinds follow the fallbacks of docs/pricing.md#lines. `input` and `output` always
+ * Charged nano-USD per unit; absent kinds follow the fallbacks of docs/money/pricing.md#lines. `input` and `output` always
  * present.
  */
 export type Rates = { readonly [K in RateKind]?: NanoUsd } & {

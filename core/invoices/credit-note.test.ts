@@ -23,7 +23,7 @@ function refunds(original: Credited, amounts: readonly number[], at = issued_at)
   });
 }
 
-test('the tax of refunds is in proportion, per half within one state: the examples of docs/tax.md#credit-notes', () => {
+test('the tax of refunds is in proportion, per half within one state: the examples of docs/money/tax.md#credit-notes', () => {
   const between = refunds(inter, [33_333, 33_333, 33_334]);
   expect(between.map(({ igst_minor }) => igst_minor)).toEqual([6_000, 6_000, 6_000]);
   const within = refunds(intra, [20_000, 30_005]);

@@ -1,4 +1,4 @@
-// Credit notes: what a refund takes back from a document (docs/tax.md#credit-notes).
+// Credit notes: what a refund takes back from a document (docs/money/tax.md#credit-notes).
 import { type Context, type Id, mulDivHalfUp } from '../kernel/index.ts';
 import { WITHOUT_TAX } from './e-invoice.ts';
 import { putDocument } from './issue.ts';

@@ -1,4 +1,4 @@
-// The GSTIN: state, PAN, entity, `Z`, check character (docs/tax.md#the-gstin).
+// The GSTIN: state, PAN, entity, `Z`, check character (docs/money/tax.md#the-gstin).
 import { stateName } from './states.ts';
 
 const FORM = /^\d{2}[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/;

@@ -1,4 +1,4 @@
-// Numbers of documents (docs/tax.md#numbers): `PFX/yy-yy/nnnnn`, one series per supplier and financial year. Credit
+// Numbers of documents (docs/money/tax.md#numbers): `PFX/yy-yy/nnnnn`, one series per supplier and financial year. Credit
 // notes have a series of their own, `CPFX`.
 
 /** India Standard Time is five and a half hours ahead of UTC and has no summer time. */

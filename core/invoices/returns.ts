@@ -1,5 +1,5 @@
 // What an accountant files of a month's documents: the sections of form GSTR-1 with the headings of its offline tool, as
-// CSV (docs/tax.md#filing-a-month). Pure.
+// CSV (docs/money/tax.md#filing-a-month). Pure.
 import { csv } from '../kernel/index.ts';
 import { inPaise, supplyType, WITHOUT_TAX } from './e-invoice.ts';
 import { IST_MS } from './number.ts';

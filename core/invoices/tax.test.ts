@@ -67,7 +67,7 @@ test.each([
   ['another state, a third of it', indian({ address: { state_code: '27' } }), 33_333, [0, 0, 6_000]],
   ['same state, halves rounded alike', indian({ address: { state_code: '29' } }), 33_333, [3_000, 3_000, 0]],
 ] as const)(
-  '%s: the tax of docs/tax.md#who-is-taxed to the minor unit',
+  '%s: the tax of docs/money/tax.md#who-is-taxed to the minor unit',
   (_name, who, amount, [cgst_minor, sgst_minor, igst_minor]) => {
     const decision = decideTax(DEMO_SUPPLIER, who, 1_800);
     expect(taxOn(amount, decision)).toEqual({ cgst_minor, sgst_minor, igst_minor });

@@ -1,4 +1,4 @@
-// Which tax applies to a sale, and how much (docs/tax.md#who-is-taxed). Pure: supplier and recipient in, decision out.
+// Which tax applies to a sale, and how much (docs/money/tax.md#who-is-taxed). Pure: supplier and recipient in, decision out.
 import { mulDivHalfUp } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { checkGstin } from './gstin.ts';

@@ -1,5 +1,5 @@
 // The most that an attempt can have used. What a provider reports above it is a fault of the provider's, and is not
-// charged (docs/pricing.md#reported-usage).
+// charged (docs/money/pricing.md#reported-usage).
 import type { PromptSize, Usage } from './types.ts';
 
 const MESSAGE_TOKENS = 16;

@@ -1,4 +1,4 @@
-// The price function: a bill is a pure function of usage and an immutable price version (docs/pricing.md), so that
+// The price function: a bill is a pure function of usage and an immutable price version (docs/money/pricing.md), so that
 // anyone can recompute it from the reply alone.
 import type { PriceVersion, RateKind, Rates } from '../catalog/index.ts';
 import { mulDivHalfUp } from '../kernel/index.ts';
@@ -20,7 +20,7 @@ export function ratesFor(price: Pick<PriceVersion, 'rates' | 'bands'>, prompt_to
 }
 
 /**
- * Nano-USD per unit of `kind` with the fallbacks of docs/pricing.md#lines; null where the kind is not separately
+ * Nano-USD per unit of `kind` with the fallbacks of docs/money/pricing.md#lines; null where the kind is not separately
  * priced, so that its units stay in `input` or `output`. A 1 h cache write without a rate costs 1.6 × the plain one
  * (Anthropic's ratio).
  */
@@ -122,7 +122,7 @@ function sum(lines: readonly CostLine[]): number {
 }
 
 /**
- * The cost of `usage` at `price` in micro-USD: one line per kind in the order of docs/pricing.md#lines, each
+ * The cost of `usage` at `price` in micro-USD: one line per kind in the order of docs/money/pricing.md#lines, each
  * `(units × unit_price_nano + 500) div 1000`, total = sum of lines. `input` and `output` are always present. At the
  * price of a call with the caller's own provider key the only line is `byok_fee`, whose units are the list cost in
  * micro-USD.

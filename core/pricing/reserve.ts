@@ -1,5 +1,5 @@
 // What is held before a call: never less than the call can cost while its usage stays within the bounds, and not so
-// much more that an agent's 64k cap locks the balance (docs/pricing.md#holds).
+// much more that an agent's 64k cap locks the balance (docs/money/pricing.md#holds).
 import { type Endpoint, type RateKind, stopsWhenLeft } from '../catalog/index.ts';
 import { type MicroUsd, microUsd, mulDivCeil, mulDivFloor } from '../kernel/index.ts';
 import { rateOf } from './price.ts';
@@ -166,7 +166,7 @@ function naturalCap(endpoint: Reserved, call: ReserveInput): number {
 }
 
 /**
- * The output cap C (docs/pricing.md#holds) for one endpoint: the caller's cap, else the smallest of the model's
+ * The output cap C (docs/money/pricing.md#holds) for one endpoint: the caller's cap, else the smallest of the model's
  * maximum, what the context leaves and what credit affords (half of the balance, but at least min(2,048, all of it)).
  */
 function outputCap(endpoint: Reserved, call: ReserveInput): { tokens: number; by_credit: boolean } {

@@ -72,7 +72,7 @@ export function countText(text: string): number {
   return textTokens(size);
 }
 
-/** Upper bound of the prompt's tokens: text, 16 per message, and the media rules of docs/pricing.md#holds. */
+/** Upper bound of the prompt's tokens: text, 16 per message, and the media rules of docs/money/pricing.md#holds. */
 export function inputTokensBound(size: PromptSize): number {
   let tokens = textTokens(size) + size.messages * MESSAGE_TOKENS;
   for (const image of size.images) tokens += image.detail === 'low' ? IMAGE_LOW_TOKENS : IMAGE_TOKENS;

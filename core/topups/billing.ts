@@ -1,4 +1,4 @@
-// How an organization's people change where it is taxed and what it pays in (docs/topups.md#billing-facts).
+// How an organization's people change where it is taxed and what it pays in (docs/money/topups.md#billing-facts).
 
 import type { Static } from 'typebox';
 import { Type } from 'typebox';

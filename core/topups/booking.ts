@@ -166,7 +166,7 @@ async function expire(context: Context, topup: Topup, fact: TopupFact): Promise<
 
 /**
  * Applies `fact` to a top-up that the caller has locked in the open transaction, with every effect of
- * docs/topups.md#states: entry, lot, document, events, tasks at the rail, staff items. Returns the answer to
+ * docs/money/topups.md#states: entry, lot, document, events, tasks at the rail, staff items. Returns the answer to
  * a callback.
  */
 export async function applyFact(context: Context, topup: Topup, fact: TopupFact): Promise<CallbackAnswer> {

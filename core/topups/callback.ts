@@ -1,4 +1,4 @@
-// Callbacks of a rail (docs/topups.md#callbacks): verified over the raw bytes, applied once, and booked in one
+// Callbacks of a rail (docs/money/topups.md#callbacks): verified over the raw bytes, applied once, and booked in one
 // transaction that makes no requests to other systems.
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';

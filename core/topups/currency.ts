@@ -1,4 +1,4 @@
-// What a payment may be in each currency (docs/topups.md#what-credits-cost).
+// What a payment may be in each currency (docs/money/topups.md#what-credits-cost).
 import { type Currency, formatMoney, isCurrency, mulDivFloor } from '../kernel/index.ts';
 
 export {

@@ -1,4 +1,4 @@
-// The table of docs/topups.md#states, and that the order of facts does not matter for money.
+// The table of docs/money/topups.md#states, and that the order of facts does not matter for money.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideTopup, type TopupState } from './decide.ts';

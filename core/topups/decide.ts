@@ -1,4 +1,4 @@
-// The states of a top-up as one pure function (docs/topups.md#states): from its state and a fact to what
+// The states of a top-up as one pure function (docs/money/topups.md#states): from its state and a fact to what
 // must be done.
 import type { Captured, Topup, TopupFact, TopupStatus } from './types.ts';
 

@@ -1,4 +1,4 @@
-// What credits cost (docs/topups.md#what-credits-cost). Pure; integers only.
+// What credits cost (docs/money/topups.md#what-credits-cost). Pure; integers only.
 import { type TaxTerms, taxTerms } from '../invoices/index.ts';
 import { mulDivHalfUp, ServiceError } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';

@@ -1,4 +1,4 @@
-// Business values of top-ups: defaults of the release under what staff have set (docs/topups.md#what-credits-cost).
+// Business values of top-ups: defaults of the release under what staff have set (docs/money/topups.md#what-credits-cost).
 import { readSetting } from '../db/index.ts';
 import { readGstRate, readSupplier, type Supplier } from '../invoices/index.ts';
 import type { Db } from '../kernel/index.ts';

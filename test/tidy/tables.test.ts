@@ -28,8 +28,8 @@ test('each class of fault is in docs/outcomes.md, with the code that it comes to
   expect(Object.fromEntries(documented)).toEqual(codeOf);
 });
 
-test('docs/pricing.md has a line for each rate, and the fee of own keys', () => {
-  const rows = below('docs/pricing.md', '## Lines').matchAll(/^\| (`[^|]*)\|/gm);
+test('docs/money/pricing.md has a line for each rate, and the fee of own keys', () => {
+  const rows = below('docs/money/pricing.md', '## Lines').matchAll(/^\| (`[^|]*)\|/gm);
   const lines = [...rows].flatMap(([, cell]) => named(cell as string));
   expect(lines.sort()).toEqual([...rateKinds, 'byok_fee'].sort());
 });
@@ -49,8 +49,8 @@ test('docs/limits.md has the limits of each plan', () => {
   }
 });
 
-test('docs/topups.md has the least amount of each currency', () => {
-  const text = below('docs/topups.md', '## What credits cost');
+test('docs/money/topups.md has the least amount of each currency', () => {
+  const text = below('docs/money/topups.md', '## What credits cost');
   for (const currency of currencies) {
     const least = MINIMUMS_MINOR[currency] / (currency === 'JPY' ? 1 : 100);
     expect(text).toMatch(new RegExp(`\\b${currency} ${least}\\b`));

@@ -1,5 +1,5 @@
 // Where an organization is taxed and what it pays in: by its country at first, changed by its people over REST until
-// they have paid (docs/topups.md#billing-facts).
+// they have paid (docs/money/topups.md#billing-facts).
 import type { Id } from '@svc/core/kernel/index.ts';
 import { createOrg } from '@svc/core/orgs/index.ts';
 import { changeBilling } from '@svc/core/topups/index.ts';

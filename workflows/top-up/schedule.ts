@@ -1,4 +1,4 @@
-// When the rail is asked about a top-up (docs/topups.md#callbacks), as a pure function of the top-up's age. Ages are
+// When the rail is asked about a top-up (docs/money/topups.md#callbacks), as a pure function of the top-up's age. Ages are
 // used and not times, because the product's clock and Temporal's differ when the development clock is moved, and
 // because a workflow that starts late must not begin again.
 import type { TopupStatus } from '@svc/core/topups/index.ts';

@@ -1,5 +1,5 @@
 // Search units of a rerank call: one per hundred documents. A document that has more than 500 tokens together with
-// the query counts as several (docs/pricing.md#holds).
+// the query counts as several (docs/money/pricing.md#holds).
 import type { RerankTask } from './types.ts';
 
 const CHUNK_TOKENS = 500;

@@ -1,4 +1,4 @@
-// What a document says, line by line, before anything is drawn (docs/tax.md#the-pdf). Pure: the same row gives the same
+// What a document says, line by line, before anything is drawn (docs/money/tax.md#the-pdf). Pure: the same row gives the same
 // sheet.
 import { type Currency, formatMoney, isCurrency, mulDivFloor } from '../../kernel/index.ts';
 import { originalOf } from '../e-invoice.ts';

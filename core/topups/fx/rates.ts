@@ -1,4 +1,4 @@
-// Exchange rates and what they buy (docs/topups.md#what-credits-cost). Pure. A rate is an integer of 1e-8 units per US
+// Exchange rates and what they buy (docs/money/topups.md#what-credits-cost). Pure. A rate is an integer of 1e-8 units per US
 // dollar; the release ships a table of them.
 import { mulDivFloor, mulDivHalfUp, ServiceError } from '../../kernel/index.ts';
 import { type Currency, exponentOf } from '../currency.ts';

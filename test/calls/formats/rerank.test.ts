@@ -1,4 +1,4 @@
-// Rankings through the whole gateway: order, search units, failover, malformed answers (docs/pricing.md).
+// Rankings through the whole gateway: order, search units, failover, malformed answers (docs/money/pricing.md).
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json } from '../caller.ts';
 import { refuse } from '../upstream.ts';

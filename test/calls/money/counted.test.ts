@@ -1,5 +1,5 @@
 // Answers whose tokens the gateway counts by itself because the provider reports no usage, that of one answer of several,
-// or fewer tokens than the text can have (docs/pricing.md#counting-what-was-delivered); and servers that end their work
+// or fewer tokens than the text can have (docs/money/pricing.md#counting-what-was-delivered); and servers that end their work
 // with the connection (docs/outcomes.md#left-whole-answer).
 import { describe, expect, test } from 'vitest';
 import { type Json, svcOf } from '../caller.ts';

@@ -1,5 +1,5 @@
 // What a stream is charged of which no usage is known, because its caller left or its provider reports none
-// (docs/pricing.md#counting-what-was-delivered), against what was delivered: every family, five kinds of text, tokens one
+// (docs/money/pricing.md#counting-what-was-delivered), against what was delivered: every family, five kinds of text, tokens one
 // by one or several an event. It is counted with the figures learnt from earlier answers of its endpoint.
 import { beforeAll, expect, test } from 'vitest';
 import { type Exchange, eventsOf, type Json, open } from '../caller.ts';

@@ -1,4 +1,4 @@
-// What docs/outcomes.md and docs/pricing.md say of money, on the families that came later: callers that leave, by how
+// What docs/outcomes.md and docs/money/pricing.md say of money, on the families that came later: callers that leave, by how
 // the provider bills them; every kind of line; and each row recomputed by `svcctl price check`.
 import { execFile } from 'node:child_process';
 import { command as priceCheck } from '@svc/cli/commands/price-check.ts';

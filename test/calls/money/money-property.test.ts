@@ -59,7 +59,7 @@ const paths = {
 } as const;
 
 const PROMPT = 'Say something.';
-/** No tokenizer makes more of a prompt than its bytes, 16 a message, and what providers add (docs/pricing.md#reported-usage). */
+/** No tokenizer makes more of a prompt than its bytes, 16 a message, and what providers add (docs/money/pricing.md#reported-usage). */
 const INPUT_MOST = PROMPT.length + 16 + 1_024;
 
 const reported: fc.Arbitrary<Reported | null> = fc.oneof(

@@ -1,4 +1,4 @@
-// What a call may cost and what happens where the money ends (docs/pricing.md, docs/outcomes.md#money-ends).
+// What a call may cost and what happens where the money ends (docs/money/pricing.md, docs/outcomes.md#money-ends).
 import { describe, expect, test } from 'vitest';
 import { grantCredits } from '../../support/provision.ts';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from '../caller.ts';

@@ -1,6 +1,6 @@
 // Callers' own provider keys in calls for vectors and rankings: which credential the provider saw, what it costs, and
 // that the pool answers only where the key's owner asked for it (docs/providers.md#keys-of-your-callers,
-// docs/pricing.md).
+// docs/money/pricing.md).
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json } from '../caller.ts';
 import { ask, type Surface } from '../formats/tasks-world.ts';

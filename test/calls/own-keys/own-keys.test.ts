@@ -1,5 +1,5 @@
 // Callers' own provider keys in calls: which credential the provider saw, who may be asked, and what it costs
-// (docs/providers.md#keys-of-your-callers, docs/pricing.md).
+// (docs/providers.md#keys-of-your-callers, docs/money/pricing.md).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';

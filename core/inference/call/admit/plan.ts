@@ -1,4 +1,4 @@
-// The endpoints of a call, with the output cap that each is sent (docs/pricing.md#holds).
+// The endpoints of a call, with the output cap that each is sent (docs/money/pricing.md#holds).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '../../../pricing/index.ts';
 import type { Planned } from '../attempt/terms.ts';

@@ -1,4 +1,4 @@
-// Bounds of media whose size is not known when the money is held (docs/pricing.md#holds).
+// Bounds of media whose size is not known when the money is held (docs/money/pricing.md#holds).
 import { expect, test } from 'vitest';
 import { inputTokensBound } from '../../../pricing/index.ts';
 import type { CanonicalRequest, Part } from '../../canonical/types.ts';

@@ -1,4 +1,4 @@
-// The size of a prompt for the bounds of docs/pricing.md#holds, computed from the body's bytes. A JSON escape never
+// The size of a prompt for the bounds of docs/money/pricing.md#holds, computed from the body's bytes. A JSON escape never
 // shortens text, so the size of the body is an upper bound, and a sample shows how dense the text is. Counting every
 // character would cost a tenth of the time that a whole call may take.
 import { emptyPrompt, type PromptSize } from '../../../pricing/index.ts';

@@ -1,5 +1,5 @@
 // Watches a running answer against its hold: extends the hold at three quarters, and reports when credit or the cap
-// is reached (docs/pricing.md#stepped-hold, docs/outcomes.md#money-ends).
+// is reached (docs/money/pricing.md#stepped-hold, docs/outcomes.md#money-ends).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { MicroUsd, RequestId } from '../../../kernel/index.ts';
 import type { LedgerClient, Subject } from '../../../ledger/index.ts';

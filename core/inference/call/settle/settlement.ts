@@ -112,7 +112,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
 
 /**
  * The charge: never above what the attempt can have used, and never above the hold unless balance and budgets allow
- * it, except for input that only the provider can count (docs/pricing.md#reported-usage).
+ * it, except for input that only the provider can count (docs/money/pricing.md#reported-usage).
  */
 async function chargedFor(s: Settlement): Promise<Charge> {
   const { how, terms } = s;

@@ -159,7 +159,7 @@ function together(parts: readonly Part[], start: string): { text: string; media_
   return { text, media_tokens };
 }
 
-// Below the bounds that a hold reckons with (docs/pricing.md#holds: an image 100 at least, audio 40 a second).
+// Below the bounds that a hold reckons with (docs/money/pricing.md#holds: an image 100 at least, audio 40 a second).
 function mediaTokens(type: 'image' | 'audio' | 'video' | 'document', src: MediaSource): number {
   if ('text' in src) return 0;
   if (type === 'image' || !('base64' in src)) return 100;
