@@ -1,5 +1,5 @@
 // Rules of the console that review alone would not hold: where numbers, times and colours may be turned into text or
-// style.
+// style, and what sends mutations.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,10 @@ test('numbers and dates become text in src/ui alone', () => {
   // An axis names its ticks, an amount field knows the places of its currency.
   const allowed = /^ui\/|route-card\.tsx$|credits\/amount\.ts$/;
   expect(offenders(made, allowed)).toEqual([]);
+});
+
+test('mutations are sent by one hook', () => {
+  expect(offenders(/\.mutation[<(]|useMutation\(/, /^api\/send\.ts$/)).toEqual([]);
 });
 
 test('colours are tokens', () => {

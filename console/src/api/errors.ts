@@ -92,9 +92,3 @@ export function faultOfUserError(error: UserError): Fault {
     field: typeof path === 'string' ? path : (path?.join('.') ?? null),
   });
 }
-
-/** The refusal in what a mutation gave back; null where it was done. */
-export function faultOfAnswer(answer: object | undefined, error: CombinedError | undefined): Fault | null {
-  if (error) return faultOfQuery(error);
-  return answer !== undefined && 'code' in answer ? faultOfUserError(answer as UserError) : null;
-}

@@ -2,8 +2,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { CreateOrgDocument } from '../api/gen/graphql.ts';
+import { useSend } from '../api/send.ts';
 import { loadSession } from '../api/session.ts';
-import { useAct } from '../pages/members/act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -18,14 +18,11 @@ const slugOf = (name: string) =>
     .replaceAll(/^-+|-+$/g, '');
 
 function useCreate(onClose: () => void) {
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const navigate = useNavigate();
   const create = async (input: { name: string; slug: string; billingCountry: string }) => {
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(CreateOrgDocument, { input }).toPromise();
-      return { answer: data?.createOrg, error };
-    });
-    if (!done) return;
+    const done = await send(CreateOrgDocument, input);
+    if (done === null) return;
     await loadSession();
     onClose();
     await navigate({ to: '/$org/$env/home', params: { org: input.slug, env: 'live' } });

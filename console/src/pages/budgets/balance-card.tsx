@@ -1,8 +1,7 @@
 // Below which balance the organization is told, and whom.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { UpdateLowBalanceDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -17,18 +16,10 @@ interface Org {
 }
 
 function useSave(org: Org, onDone: () => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const save = async (lowBalanceMicro: string) => {
-    setBusy(true);
-    setFault(null);
-    const input = { id: org.id, lowBalanceMicro };
-    const { data, error } = await client.mutation(UpdateLowBalanceDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.updateBilling.__typename === 'UpdateBillingPayload') return onDone();
-    if (data) setFault(faultOfUserError(data.updateBilling));
+    const done = await send(UpdateLowBalanceDocument, { id: org.id, lowBalanceMicro });
+    if (done !== null) onDone();
   };
   return { save, busy, fault };
 }

@@ -1,8 +1,7 @@
 // Editing what a project may spend in a month or a key in a day, and at which shares of it people are written to.
 import { type FormEvent, useState } from 'react';
-import { type Client, useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { UpdateKeyBudgetDocument, UpdateProjectDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -25,36 +24,15 @@ function budgetIn<T extends string>({ micro, hard }: Patch, member: T) {
   return { budget: { ...amount, ...(hard === undefined ? {} : { hard }) } };
 }
 
-/** Sends what was changed; null when it was taken. */
-async function send(client: Client, { kind, id }: Budgeted, patch: Patch): Promise<Fault | null> {
-  const alerts = patch.alerts === undefined ? {} : { alerts: patch.alerts };
-  if (kind === 'project') {
-    const input = { id, ...budgetIn(patch, 'monthlyMicro'), ...alerts };
-    const { data, error } = await client.mutation(UpdateProjectDocument, { input }).toPromise();
-    if (error) return faultOfQuery(error);
-    const answer = data?.updateProject;
-    return answer === undefined || answer.__typename === 'UpdateProjectPayload'
-      ? null
-      : faultOfUserError(answer);
-  }
-  const input = { id, ...budgetIn(patch, 'dailyMicro'), ...alerts };
-  const { data, error } = await client.mutation(UpdateKeyBudgetDocument, { input }).toPromise();
-  if (error) return faultOfQuery(error);
-  const answer = data?.updateKey;
-  return answer === undefined || answer.__typename === 'UpdateKeyPayload' ? null : faultOfUserError(answer);
-}
-
-function useUpdate(budgeted: Budgeted, onDone: () => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+function useUpdate({ kind, id }: Budgeted, onDone: () => void) {
+  const { send, busy, fault } = useSend();
   const update = async (patch: Patch) => {
-    setBusy(true);
-    setFault(null);
-    const refused = await send(client, budgeted, patch);
-    setBusy(false);
-    if (refused === null) onDone();
-    else setFault(refused);
+    const alerts = patch.alerts === undefined ? {} : { alerts: patch.alerts };
+    const done =
+      kind === 'project'
+        ? await send(UpdateProjectDocument, { id, ...budgetIn(patch, 'monthlyMicro'), ...alerts })
+        : await send(UpdateKeyBudgetDocument, { id, ...budgetIn(patch, 'dailyMicro'), ...alerts });
+    if (done !== null) onDone();
   };
   return { update, busy, fault };
 }

@@ -1,8 +1,8 @@
 // The page of budgets: what projects and keys may spend, how much they may call, when that is used up, and who is warned.
 import './budgets.css';
 import { useCallback, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
 import {
   type BudgetKeyFragment,
   type BudgetRowFragment,
@@ -12,6 +12,7 @@ import {
   ResumeKeyBudgetDocument,
   ResumeProjectDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
@@ -25,22 +26,13 @@ import { RequestsCard } from './requests-card.tsx';
 
 /** Lifts the pause of a project or key whose budget is spent. */
 function useResume(onDone: () => void) {
-  const client = useClient();
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, fault } = useSend();
   const resume = async (kind: Budgeted['kind'], id: string) => {
-    setFault(null);
-    const input = { id };
-    if (kind === 'project') {
-      const { data, error } = await client.mutation(ResumeProjectDocument, { input }).toPromise();
-      if (error) return setFault(faultOfQuery(error));
-      if (data?.resumeProject.__typename === 'ResumeProjectPayload') return onDone();
-      if (data) setFault(faultOfUserError(data.resumeProject));
-      return;
-    }
-    const { data, error } = await client.mutation(ResumeKeyBudgetDocument, { input }).toPromise();
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.resumeKey.__typename === 'ResumeKeyPayload') return onDone();
-    if (data) setFault(faultOfUserError(data.resumeKey));
+    const done =
+      kind === 'project'
+        ? await send(ResumeProjectDocument, { id })
+        : await send(ResumeKeyBudgetDocument, { id });
+    if (done !== null) onDone();
   };
   return { resume, fault };
 }

@@ -1,8 +1,7 @@
 // Asking for higher limits of a key: what the plan allows holds at once, the rest waits for a person.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { RequestLimitsDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -12,32 +11,24 @@ import { holds, type RequestFaults, requestOf } from './limits.ts';
 import type { LimitedKey, Limits } from './limits-card.tsx';
 
 function useRequest(row: LimitedKey, onDone: (said: string) => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault, setFault } = useSend();
   const [faults, setFaults] = useState<RequestFaults>({});
-  const send = async (form: FormData) => {
-    if (busy) return;
+  const request = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? '');
     const read = requestOf({ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') });
     setFaults(read.faults);
     setFault(null);
     if (Object.keys(read.faults).length > 0) return;
-    setBusy(true);
     const input = { keyId: row.keyId, ...read.asked, reason: text('reason').trim() };
-    const { data, error } = await client.mutation(RequestLimitsDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    const answer = data?.requestLimits;
-    if (answer === undefined) return;
-    if (answer.__typename !== 'RequestLimitsPayload') return setFault(faultOfUserError(answer));
+    const made = await send(RequestLimitsDocument, input);
+    if (made === null) return;
     onDone(
-      answer.status === 'approved'
+      made.status === 'approved'
         ? `${row.name} has the limits that you asked for.`
         : `Your request for ${row.name} waits for a person; you get a mail when it is decided.`,
     );
   };
-  return { send, busy, fault, faults };
+  return { request, busy, fault, faults };
 }
 
 export function RequestDialog(props: {
@@ -47,10 +38,10 @@ export function RequestDialog(props: {
   onDone: (said: string) => void;
 }) {
   const { row, plan, onClose, onDone } = props;
-  const { send, busy, fault, faults } = useRequest(row, onDone);
+  const { request, busy, fault, faults } = useRequest(row, onDone);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    void send(new FormData(event.currentTarget));
+    void request(new FormData(event.currentTarget));
   };
   const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => {
     const now = holds(row.configured[name], plan[name]);

@@ -1,13 +1,14 @@
 // Adding credits in one step: the amount, what it buys and costs, and one button with the total on it.
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
 import {
   type BillingFactsFragment,
   QuoteDocument,
   type QuoteQuery,
   StartTopupDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -71,29 +72,21 @@ function QuoteLines({ quote, waiting }: { quote: Quote | null; waiting: boolean 
 
 /** Starts a top-up and goes to its checkout. */
 function useCheckout() {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
+  // Busy until the page is left; coming back by the back button ends that.
+  const [leaving, setLeaving] = useState(false);
   // One key for each amount: after a lost answer, pressing again finds the first checkout instead of opening a second.
   const key = useRef<{ minor: string; key: string } | null>(null);
-  useRestored(() => setBusy(false));
+  useRestored(() => setLeaving(false));
 
   const start = async (minor: string) => {
     if (key.current?.minor !== minor) key.current = { minor, key: crypto.randomUUID() };
-    setBusy(true);
-    setFault(null);
-    const input = { amountMinor: minor, idempotencyKey: key.current.key };
-    const { data: answer, error } = await client.mutation(StartTopupDocument, { input }).toPromise();
-    if (answer?.startTopup.__typename === 'StartTopupPayload') {
-      // Stays busy, because the page is about to be left. Coming back by the back button resets it.
-      location.assign(answer.startTopup.checkoutUrl);
-      return;
-    }
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (answer) setFault(faultOfUserError(answer.startTopup));
+    const started = await send(StartTopupDocument, { amountMinor: minor, idempotencyKey: key.current.key });
+    if (started === null) return;
+    setLeaving(true);
+    location.assign(started.checkoutUrl);
   };
-  return { start, busy, fault };
+  return { start, busy: busy || leaving, fault };
 }
 
 /** What a typed amount buys and costs; `fault` says what is wrong with the amount. */

@@ -1,13 +1,12 @@
 // What a top-up needs to know of an organisation before it can be paid: in India the state, which decides the tax;
 // elsewhere the currency, for as long as nothing was paid.
 import { useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import {
   type BillingFactsFragment,
   UpdateBillingDocument,
   type UpdateBillingInput,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
@@ -23,23 +22,10 @@ export function isStateMissing(org: BillingFactsFragment): boolean {
 }
 
 function useBilling(id: string) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   /** Whether it was changed. */
-  const save = async (change: Omit<UpdateBillingInput, 'id'>): Promise<boolean> => {
-    setBusy(true);
-    setFault(null);
-    const { data, error } = await client
-      .mutation(UpdateBillingDocument, { input: { id, ...change } })
-      .toPromise();
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (data && data.updateBilling.__typename !== 'UpdateBillingPayload')
-      setFault(faultOfUserError(data.updateBilling));
-    else return true;
-    return false;
-  };
+  const save = async (change: Omit<UpdateBillingInput, 'id'>): Promise<boolean> =>
+    (await send(UpdateBillingDocument, { id, ...change })) !== null;
   return { busy, fault, save };
 }
 

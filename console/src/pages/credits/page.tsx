@@ -1,15 +1,16 @@
 // The page of credits: what is left, and how to add more.
 import './credits.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useCallback } from 'react';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
 import {
   CreditsDocument,
   type CreditsQuery,
   RefillSandboxDocument,
   SandboxCreditsDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readCreditsSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
@@ -148,19 +149,10 @@ function LiveCredits() {
 
 /** Refills the play balance; `onDone` when it is full. */
 function useRefill(onDone: () => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const refill = async () => {
-    setBusy(true);
-    setFault(null);
-    const input = { idempotencyKey: crypto.randomUUID() };
-    const { data: answer, error } = await client.mutation(RefillSandboxDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (answer?.refillSandbox.__typename !== 'RefillSandboxPayload' && answer) {
-      setFault(faultOfUserError(answer.refillSandbox));
-    } else onDone();
+    const done = await send(RefillSandboxDocument, { idempotencyKey: crypto.randomUUID() });
+    if (done !== null) onDone();
   };
   return { busy, fault, refill };
 }

@@ -1,13 +1,13 @@
 // Giving a top-up back: how much of what is unused, and then what the rail does with it.
 import { type FormEvent, useRef, useState } from 'react';
 import { RefundTopupDocument, type TopupRowFragment } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { FormFault } from '../../ui/states.tsx';
 import { minorOf, typedText } from './amount.ts';
-import { useSend } from './given/send.ts';
 import { type MadeRefund, refundSentence } from './topup-words.ts';
 
 /** What is wrong with a typed amount; null when nothing is, or when it is left empty. */
@@ -28,11 +28,7 @@ function useRefund({ id }: TopupRowFragment) {
       key.current = { minor, key: crypto.randomUUID() };
     const given = { ...(minor && { amountMinor: minor }), ...(reason && { reason }) };
     const input = { id, idempotencyKey: key.current.key, ...given };
-    const answer = await send(
-      'RefundTopupPayload',
-      (client) => client.mutation(RefundTopupDocument, { input }).toPromise(),
-      (data) => data.refundTopup,
-    );
+    const answer = await send(RefundTopupDocument, input);
     return answer?.refund ?? null;
   };
   return { busy, fault, refund };

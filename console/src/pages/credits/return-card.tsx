@@ -1,14 +1,15 @@
 // One top-up, after its payment page led back or chosen in the list. It stays in the address, so a reload shows it
 // again.
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
 import {
   CancelTopupDocument,
   TopupDocument,
   type TopupRowFragment,
   TopupUpdatedDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useLive } from '../../api/use-live.ts';
 import { Button } from '../../ui/button.tsx';
 import { IdText } from '../../ui/copy.tsx';
@@ -61,18 +62,10 @@ function Facts({ row }: { row: TopupRowFragment }) {
 
 /** Cancels a top-up that was not paid, so that it does not wait for its end. */
 function useGiveUp() {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const giveUp = async (id: string): Promise<TopupRowFragment | null> => {
-    setBusy(true);
-    setFault(null);
-    const { data, error } = await client.mutation(CancelTopupDocument, { input: { id } }).toPromise();
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (data?.cancelTopup.__typename === 'CancelTopupPayload') return data.cancelTopup.topup;
-    else if (data) setFault(faultOfUserError(data.cancelTopup));
-    return null;
+    const done = await send(CancelTopupDocument, { id });
+    return done?.topup ?? null;
   };
   return { giveUp, busy, fault };
 }

@@ -1,27 +1,18 @@
 // Sending a document again: to an address, or to where documents go.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { type InvoiceRowFragment, ResendInvoiceDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 
 function useResend(id: string) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const [sent, setSent] = useState<string | null>(null);
   const resend = async (to: string) => {
-    setBusy(true);
-    setFault(null);
-    const input = { id, ...(to === '' ? {} : { to }) };
-    const { data: answer, error } = await client.mutation(ResendInvoiceDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (answer?.resendInvoice.__typename === 'ResendInvoicePayload') return setSent(answer.resendInvoice.to);
-    if (answer) setFault(faultOfUserError(answer.resendInvoice));
+    const done = await send(ResendInvoiceDocument, { id, ...(to === '' ? {} : { to }) });
+    if (done !== null) setSent(done.to);
   };
   return { resend, busy, fault, sent };
 }

@@ -1,14 +1,14 @@
 // Creating a key. The answer with the secret is held in the state of one dialog and goes when the dialog closes; it is
 // never put into the document cache, the address or storage.
-import { useMemo, useRef, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useMemo, useRef } from 'react';
+import { useQuery } from 'urql';
 import {
   CreateKeyDocument,
   type CreateKeyInput,
   type KeyRowFragment,
   ProjectsDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 
 export interface NewKey {
@@ -41,10 +41,8 @@ export type NewKeyForm = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' |
 
 /** `create` answers the key with its secret, or null and sets `fault`. */
 export function useCreateKey() {
-  const client = useClient();
   const { environment } = useOrg();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   // One idempotency key while the form stays the same: after a lost answer, pressing again finds the first key instead
   // of creating a second. A changed form needs a new one, since the API refuses a key that is reused for other input.
   const last = useRef<{ form: string; key: string } | null>(null);
@@ -52,18 +50,11 @@ export function useCreateKey() {
   const create = async ({ project_id, ...form }: NewKeyForm): Promise<NewKey | null> => {
     const text = JSON.stringify({ project_id, form });
     if (last.current?.form !== text) last.current = { form: text, key: crypto.randomUUID() };
-    setBusy(true);
-    setFault(null);
     const input = { ...form, projectId: project_id, environment, idempotencyKey: last.current.key };
     // The document cache stores no results of mutations, so the secret reaches this caller alone.
-    const { data, error } = await client.mutation(CreateKeyDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (data?.createKey.__typename === 'CreateKeyPayload') {
-      last.current = null;
-      return { key: data.createKey.key, secret: data.createKey.secret };
-    } else if (data) setFault(faultOfUserError(data.createKey));
-    return null;
+    const made = await send(CreateKeyDocument, input);
+    if (made !== null) last.current = null;
+    return made;
   };
   return { create, busy, fault };
 }

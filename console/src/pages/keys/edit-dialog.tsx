@@ -1,13 +1,12 @@
 // Editing a key: name, scopes, budget and limits. Its secret stays as it is.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import {
   type KeyRowFragment,
   type Scope,
   UpdateKeyDocument,
   type UpdateKeyInput,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -16,17 +15,10 @@ import { changesOf, dollarsOf, type KeyFaults } from './changes.ts';
 import { ScopeChoice, toggled } from './scope-choice.tsx';
 
 function useUpdate(onDone: (row: KeyRowFragment) => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const update = async (input: UpdateKeyInput) => {
-    setBusy(true);
-    setFault(null);
-    const { data, error } = await client.mutation(UpdateKeyDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (data?.updateKey.__typename === 'UpdateKeyPayload') return onDone(data.updateKey.key);
-    if (data) setFault(faultOfUserError(data.updateKey));
+    const done = await send(UpdateKeyDocument, input);
+    if (done !== null) onDone(done.key);
   };
   return { update, busy, fault };
 }
@@ -93,7 +85,6 @@ export function EditKeyDialog({
   const { update, busy, fault } = useUpdate(onDone);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
     const read = readForm(row, new FormData(event.currentTarget), chosen);
     setFaults(read.faults);
     if (Object.keys(read.faults).length > 0) return;

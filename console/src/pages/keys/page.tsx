@@ -3,8 +3,9 @@ import './keys.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { type Fault, faultOfQuery } from '../../api/errors.ts';
 import { type KeyRowFragment, KeysDocument, ResumeKeyDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readKeysSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
@@ -114,14 +115,10 @@ function NoKeys({ action }: { action: ReactNode }) {
 
 /** Lifts the pause of a key whose budget of the day is spent. */
 function useResume(onDone: (row: KeyRowFragment) => void) {
-  const client = useClient();
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, fault } = useSend();
   const resume = async (id: string) => {
-    setFault(null);
-    const { data, error } = await client.mutation(ResumeKeyDocument, { input: { id } }).toPromise();
-    if (error) setFault(faultOfQuery(error));
-    else if (data?.resumeKey.__typename === 'ResumeKeyPayload') onDone(data.resumeKey.key);
-    else if (data) setFault(faultOfUserError(data.resumeKey));
+    const done = await send(ResumeKeyDocument, { id });
+    if (done !== null) onDone(done.key);
   };
   return { resume, fault };
 }

@@ -1,8 +1,8 @@
 // Revoking a key: shows what that does and how much the key was used, and asks for its name when it is in use.
 import { type FormEvent, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { useQuery } from 'urql';
 import { KeyRecentDocument, type KeyRowFragment, RevokeKeyDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -33,16 +33,10 @@ function useCallsOfLastHour(key: string) {
 }
 
 function useRevoke(id: string, onDone: (row: KeyRowFragment) => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const revoke = async () => {
-    setBusy(true);
-    const { data: answer, error } = await client.mutation(RevokeKeyDocument, { input: { id } }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (answer?.revokeKey.__typename === 'RevokeKeyPayload') return onDone(answer.revokeKey.key);
-    if (answer) setFault(faultOfUserError(answer.revokeKey));
+    const done = await send(RevokeKeyDocument, { id });
+    if (done !== null) onDone(done.key);
   };
   return { revoke, busy, fault };
 }

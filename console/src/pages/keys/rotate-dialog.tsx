@@ -1,8 +1,7 @@
 // Rotating a key: how long the old one works on, then the secret of the new one.
 import { type FormEvent, useRef, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { type KeyRowFragment, RotateKeyDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import type { NewKey } from './create.ts';
@@ -20,23 +19,13 @@ const graces = [
 ] as const;
 
 function useRotate(id: string) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   // One key per choice: after a lost answer, pressing again finds the first successor.
   const keys = useRef(new Map<number, string>());
   const rotate = async (grace: number): Promise<NewKey | null> => {
     const idempotencyKey = keys.current.get(grace) ?? crypto.randomUUID();
     keys.current.set(grace, idempotencyKey);
-    setBusy(true);
-    setFault(null);
-    const input = { id, graceSeconds: grace, idempotencyKey };
-    const { data, error } = await client.mutation(RotateKeyDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) setFault(faultOfQuery(error));
-    else if (data?.rotateKey.__typename === 'RotateKeyPayload') return data.rotateKey;
-    else if (data) setFault(faultOfUserError(data.rotateKey));
-    return null;
+    return send(RotateKeyDocument, { id, graceSeconds: grace, idempotencyKey });
   };
   return { rotate, busy, fault };
 }
@@ -47,7 +36,6 @@ export function RotateKeyDialog({ row, onClose, onMade, onUsed }: MakesKey & { r
   const { rotate, busy, fault } = useRotate(row.id);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
     const next = await rotate(grace);
     if (next === null) return;
     setMade(next);

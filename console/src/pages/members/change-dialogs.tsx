@@ -1,12 +1,12 @@
 // Changing a member's role, removing a member, and leaving.
 import type { FormEvent } from 'react';
 import { type MemberRowFragment, RemoveMemberDocument, UpdateMemberDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import type { Role } from '../../api/session.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAct } from './act.ts';
 import { RoleField } from './role-field.tsx';
 import { grantableRoles, nameOf, roleOf } from './roles.ts';
 
@@ -18,16 +18,13 @@ interface Of {
 
 export function RoleDialog({ row, onClose, onDone }: Of) {
   const { id, role } = useOrg();
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const next = new FormData(event.currentTarget).get('role') as Role;
     const input = { id, userId: row.userId, role: nameOf(next) };
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(UpdateMemberDocument, { input }).toPromise();
-      return { answer: data?.updateMember, error };
-    });
-    if (done) onDone(`${row.email} is ${next} now.`);
+    const done = await send(UpdateMemberDocument, input);
+    if (done !== null) onDone(`${row.email} is ${next} now.`);
   };
   return (
     <Dialog
@@ -52,16 +49,13 @@ export function RoleDialog({ row, onClose, onDone }: Of) {
 
 export function RemoveDialog({ row, own, onClose, onDone }: Of & { readonly own: boolean }) {
   const { id, name } = useOrg();
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const who = row.name || row.email;
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const input = { id, userId: row.userId };
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(RemoveMemberDocument, { input }).toPromise();
-      return { answer: data?.removeMember, error };
-    });
-    if (done) onDone(own ? `You have left ${name}.` : `${row.email} was removed.`);
+    const done = await send(RemoveMemberDocument, input);
+    if (done !== null) onDone(own ? `You have left ${name}.` : `${row.email} was removed.`);
   };
   return (
     <Dialog

@@ -4,6 +4,7 @@ import {
   ResendInvitationDocument,
   RevokeInvitationDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -11,7 +12,6 @@ import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useAct } from './act.ts';
 import { roleOf } from './roles.ts';
 
 const tones: Readonly<Record<InvitationRowFragment['status'], Tone>> = {
@@ -87,22 +87,14 @@ export function InvitationsCard(props: {
 }) {
   const { rows, onDone } = props;
   const { id } = useOrg();
-  const { act, fault } = useAct();
+  const { send, fault } = useSend();
   const resend = async ({ id: invitation, email }: InvitationRowFragment) => {
-    const done = await act(async (client) => {
-      const input = { id, invitation };
-      const { data, error } = await client.mutation(ResendInvitationDocument, { input }).toPromise();
-      return { answer: data?.resendInvitation, error };
-    });
-    if (done) onDone(`A new link is on its way to ${email}; the one before leads nowhere now.`);
+    const done = await send(ResendInvitationDocument, { id, invitation });
+    if (done !== null) onDone(`A new link is on its way to ${email}; the one before leads nowhere now.`);
   };
   const revoke = async ({ id: invitation, email }: InvitationRowFragment) => {
-    const done = await act(async (client) => {
-      const input = { id, invitation };
-      const { data, error } = await client.mutation(RevokeInvitationDocument, { input }).toPromise();
-      return { answer: data?.revokeInvitation, error };
-    });
-    if (done) onDone(`The invitation of ${email} was taken back.`);
+    const done = await send(RevokeInvitationDocument, { id, invitation });
+    if (done !== null) onDone(`The invitation of ${email} was taken back.`);
   };
   return (
     <Card title="Invitations" flush>

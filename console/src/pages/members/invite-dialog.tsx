@@ -1,29 +1,26 @@
 // Inviting a person by mail.
 import type { FormEvent } from 'react';
 import { InviteMemberDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import type { Role } from '../../api/session.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAct } from './act.ts';
 import { RoleField } from './role-field.tsx';
 import { grantableRoles, nameOf } from './roles.ts';
 
 export function InviteDialog({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
   const { id, name, role } = useOrg();
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const email = String(form.get('email') ?? '').trim();
     const input = { id, email, role: nameOf(form.get('role') as Role) };
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(InviteMemberDocument, { input }).toPromise();
-      return { answer: data?.inviteMember, error };
-    });
-    if (done) onDone(`An invitation is on its way to ${email}.`);
+    const done = await send(InviteMemberDocument, input);
+    if (done !== null) onDone(`An invitation is on its way to ${email}.`);
   };
   return (
     <Dialog

@@ -1,5 +1,6 @@
 // Sessions of members that are in the organisation, and ending one.
 import { EndMemberSessionDocument, type MemberSessionRowFragment } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -8,7 +9,6 @@ import { Status } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { deviceText } from '../profile/device.ts';
-import { useAct } from './act.ts';
 
 function Row({ row, onEnd }: { row: MemberSessionRowFragment; onEnd: () => void }) {
   const device = deviceText(row.userAgent ?? null);
@@ -53,14 +53,10 @@ export function SessionsCard(props: {
 }) {
   const { rows, onDone } = props;
   const { id } = useOrg();
-  const { act, fault } = useAct();
+  const { send, fault } = useSend();
   const end = async ({ id: sessionId, email }: MemberSessionRowFragment) => {
-    const done = await act(async (client) => {
-      const input = { id, sessionId };
-      const { data, error } = await client.mutation(EndMemberSessionDocument, { input }).toPromise();
-      return { answer: data?.endMemberSession, error };
-    });
-    if (done) onDone(`A session of ${email} has ended.`);
+    const done = await send(EndMemberSessionDocument, { id, sessionId });
+    if (done !== null) onDone(`A session of ${email} has ended.`);
   };
   return (
     <Card title="Sessions" note="who is signed in here" flush>

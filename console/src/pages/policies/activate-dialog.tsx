@@ -2,12 +2,12 @@
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { ActivatePolicyDocument, PoliciesDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useSend } from '../credits/given/send.ts';
 import type { PolicyShown } from './policy-page.tsx';
 import { changeText } from './words.ts';
 
@@ -37,11 +37,7 @@ export function ActivateDialog(props: { shown: PolicyShown; version: number; onC
     event.preventDefault();
     if (scope === undefined) return;
     const input = { name, version, scope: { projectId: scope === WHOLE ? null : scope } };
-    const done = await send(
-      'ActivatePolicyPayload',
-      (client) => client.mutation(ActivatePolicyDocument, { input }).toPromise(),
-      (answer) => answer.activatePolicy,
-    );
+    const done = await send(ActivatePolicyDocument, input);
     if (done === null) return;
     shown.reread();
     onClose();

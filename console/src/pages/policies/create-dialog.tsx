@@ -2,12 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { CreatePolicyDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useSend } from '../credits/given/send.ts';
 import { faultOfName, starters } from './words.ts';
 
 function Fields({ fault }: { fault: string | null }) {
@@ -48,11 +48,7 @@ export function CreatePolicyDialog({ onClose }: { onClose: () => void }) {
     const starter = starters.find(({ id }) => id === form.get('starter'));
     if (wrong !== null || starter === undefined) return;
     const input = { name, yaml: starter.yaml(name), idempotencyKey: key.current };
-    const made = await send(
-      'CreatePolicyPayload',
-      (client) => client.mutation(CreatePolicyDocument, { input }).toPromise(),
-      (data) => data.createPolicy,
-    );
+    const made = await send(CreatePolicyDocument, input);
     // A refusal is kept with its key: another try is another policy.
     key.current = crypto.randomUUID();
     if (made !== null) void navigate({ to: '/$org/$env/policies/$name', params: { org: slug, env, name } });

@@ -1,12 +1,12 @@
 // Deleting a policy with all its versions.
 import { useNavigate } from '@tanstack/react-router';
 import { DeletePolicyDocument, type PolicyRowFragment } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
-import { useSend } from '../credits/given/send.ts';
 
 export function DeleteDialog({ row, onClose }: { row: PolicyRowFragment; onClose: () => void }) {
   const { slug, env } = useOrg();
@@ -15,11 +15,7 @@ export function DeleteDialog({ row, onClose }: { row: PolicyRowFragment; onClose
   const active = row.scopes.length > 0;
   const remove = async () => {
     const input = { name: row.name };
-    const done = await send(
-      'DeletePolicyPayload',
-      (client) => client.mutation(DeletePolicyDocument, { input }).toPromise(),
-      (data) => data.deletePolicy,
-    );
+    const done = await send(DeletePolicyDocument, input);
     if (done !== null) void navigate({ to: '/$org/$env/policies', params: { org: slug, env } });
   };
   return (

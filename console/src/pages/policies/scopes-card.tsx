@@ -1,5 +1,4 @@
 // Where a policy is active, and the way back.
-import { useState } from 'react';
 import { useQuery } from 'urql';
 import {
   DeactivatePolicyDocument,
@@ -7,12 +6,12 @@ import {
   type PolicyRowFragment,
   RollbackPolicyDocument,
 } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useSend } from '../credits/given/send.ts';
 import type { PolicyShown } from './policy-page.tsx';
 import { useAgain } from './use-again.ts';
 import { gatewaysText, scopeText } from './words.ts';
@@ -42,33 +41,20 @@ function Gateways({ name, version }: { name: string; version: number }) {
 function useEnd(shown: PolicyShown, { projectId }: Scope) {
   const { name } = shown.row;
   const input = { name, scope: { projectId: projectId ?? null } };
-  const [doing, setDoing] = useState<'back' | 'end' | null>(null);
-  const { fault, send } = useSend();
+  const { fault, send, underWay } = useSend();
   const rollBack = async () => {
-    setDoing('back');
-    const done = await send(
-      'RollbackPolicyPayload',
-      (client) => client.mutation(RollbackPolicyDocument, { input }).toPromise(),
-      (data) => data.rollbackPolicy,
-    );
-    setDoing(null);
+    const done = await send(RollbackPolicyDocument, input);
     if (done) shown.reread();
   };
   const deactivate = async () => {
-    setDoing('end');
-    const done = await send(
-      'DeactivatePolicyPayload',
-      (client) => client.mutation(DeactivatePolicyDocument, { input }).toPromise(),
-      (data) => data.deactivatePolicy,
-    );
-    setDoing(null);
+    const done = await send(DeactivatePolicyDocument, input);
     if (done) shown.reread();
   };
-  return { doing, fault, rollBack, deactivate };
+  return { fault, rollBack, deactivate, underWay };
 }
 
 function ScopeLine({ shown, scope }: { shown: PolicyShown; scope: Scope }) {
-  const { doing, fault, rollBack, deactivate } = useEnd(shown, scope);
+  const { fault, rollBack, deactivate, underWay } = useEnd(shown, scope);
   const where = scopeText(scope.projectId, shown.projects);
   return (
     <li>
@@ -79,10 +65,14 @@ function ScopeLine({ shown, scope }: { shown: PolicyShown; scope: Scope }) {
       <Gateways name={shown.row.name} version={scope.version} />
       {shown.editable && (
         <span className="policy-acts">
-          <Button busy={doing === 'back'} onClick={() => void rollBack()}>
+          <Button busy={underWay(RollbackPolicyDocument) !== null} onClick={() => void rollBack()}>
             Roll back<span className="visually-hidden"> {where}</span>
           </Button>
-          <Button kind="quiet" busy={doing === 'end'} onClick={() => void deactivate()}>
+          <Button
+            kind="quiet"
+            busy={underWay(DeactivatePolicyDocument) !== null}
+            onClick={() => void deactivate()}
+          >
             Deactivate<span className="visually-hidden"> for {where}</span>
           </Button>
         </span>

@@ -2,12 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useRef, useState } from 'react';
 import { CreatePolicyVersionDocument, type PolicyTextFragment } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
-import { useSend } from '../credits/given/send.ts';
 import { DiffCard } from './diff-card.tsx';
 import type { Remark } from './editor/editor.ts';
 import { type EditorHandle, PolicyEditor } from './policy-editor.tsx';
@@ -47,11 +47,7 @@ function useKeep({ row, reread }: PolicyShown) {
   const { busy, fault, send } = useSend();
   const keep = async (yaml: string) => {
     const input = { name: row.name, yaml, idempotencyKey: key.current };
-    const made = await send(
-      'CreatePolicyVersionPayload',
-      (client) => client.mutation(CreatePolicyVersionDocument, { input }).toPromise(),
-      (data) => data.createPolicyVersion,
-    );
+    const made = await send(CreatePolicyVersionDocument, input);
     key.current = crypto.randomUUID();
     if (made === null) return false;
     reread();

@@ -3,13 +3,14 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { confirmFactor, type Enrolment, enrol } from '../../api/account.ts';
 import type { Fault } from '../../api/errors.ts';
+import { useAction } from '../../api/send.ts';
 import type { Result } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
-import { useAction, useProof } from './proof.tsx';
+import { useProof } from './proof.tsx';
 
 /** A code, and what is done with it. */
 export function CodeForm<T>(props: {

@@ -1,12 +1,13 @@
 // Changing the password. Every other session of the person ends with it.
 import { type FormEvent, useState } from 'react';
 import { changePassword } from '../../api/account.ts';
+import { useAction } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { PasswordField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { useAction, useProof } from './proof.tsx';
+import { useProof } from './proof.tsx';
 
 export function PasswordCard({ email, onChanged }: { email: string; onChanged: () => void }) {
   const proof = useProof();

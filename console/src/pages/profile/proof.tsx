@@ -1,8 +1,8 @@
 // Changes of an account need a fresh proof of the person: the password is asked for when the server wants it, and what
 // was begun goes on.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { prove } from '../../api/account.ts';
-import type { Fault } from '../../api/errors.ts';
+import { useAction } from '../../api/send.ts';
 import { leaveForProof, type Result } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -31,16 +31,12 @@ export function useProof(why = 'This changes how you sign in, and your last sign
 }
 
 function ProofDialog({ asking, why }: { asking: Asking; why: string }) {
-  const [fault, setFault] = useState<Fault | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { act, busy, fault } = useAction();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    const answer = await prove(String(new FormData(event.currentTarget).get('password') ?? ''));
-    setBusy(false);
-    if (answer.ok) asking.answer(true);
-    else setFault(answer.fault);
+    const password = String(new FormData(event.currentTarget).get('password') ?? '');
+    const proved = await act(() => prove(password));
+    if (proved !== null) asking.answer(true);
   };
   return (
     <Dialog title="Enter your password" note={why} size={420} onClose={() => asking.answer(false)}>
@@ -62,24 +58,4 @@ function ProofDialog({ asking, why }: { asking: Asking; why: string }) {
       </form>
     </Dialog>
   );
-}
-
-/** One action of a form at a time: its button is busy, and what went wrong stands above it. */
-export function useAction() {
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
-  const running = useRef(false);
-  const act = async <T,>(work: () => Promise<Result<T>>): Promise<T | null> => {
-    if (running.current) return null;
-    running.current = true;
-    setBusy(true);
-    setFault(null);
-    const answer = await work();
-    running.current = false;
-    setBusy(false);
-    if (answer.ok) return answer.value;
-    setFault(answer.fault);
-    return null;
-  };
-  return { act, busy, fault, setFault };
 }

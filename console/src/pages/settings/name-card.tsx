@@ -1,12 +1,12 @@
 // What the organisation is called, and the short name in its addresses.
 import { type FormEvent, useState } from 'react';
 import { type OrgSettingsFragment, UpdateOrgSettingsDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAct } from '../members/act.ts';
 
 export function NameCard(props: {
   org: OrgSettingsFragment;
@@ -14,7 +14,7 @@ export function NameCard(props: {
   onSaved: (slug: string) => Promise<void>;
 }) {
   const { org, locked, onSaved } = props;
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const [said, setSaid] = useState('');
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -22,11 +22,8 @@ export function NameCard(props: {
     const text = (name: string) => String(form.get(name) ?? '').trim();
     const input = { id: org.id, name: text('name'), slug: text('slug') };
     setSaid('');
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(UpdateOrgSettingsDocument, { input }).toPromise();
-      return { answer: data?.updateOrgSettings, error };
-    });
-    if (!done) return;
+    const done = await send(UpdateOrgSettingsDocument, input);
+    if (done === null) return;
     setSaid('Saved.');
     await onSaved(input.slug);
   };

@@ -1,17 +1,17 @@
 // The rules for everybody's sign-in, and when keys end that nobody gave an end.
 import { type FormEvent, useState } from 'react';
 import { type OrgSettingsFragment, UpdateOrgSettingsDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { AreaField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAct } from '../members/act.ts';
 import { readSecurity, type SecurityFaults } from './security.ts';
 
 type Security = OrgSettingsFragment['settings']['security'];
 
 function useSecurity(id: string) {
-  const { act, busy, fault } = useAct();
+  const { send, busy, fault } = useSend();
   const [faults, setFaults] = useState<SecurityFaults>({});
   const [said, setSaid] = useState('');
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -27,11 +27,8 @@ function useSecurity(id: string) {
     const { asked } = read;
     if (asked === null) return;
     const input = { id, settings: { security: asked } };
-    const done = await act(async (client) => {
-      const { data, error } = await client.mutation(UpdateOrgSettingsDocument, { input }).toPromise();
-      return { answer: data?.updateOrgSettings, error };
-    });
-    if (done) setSaid('Saved. It counts from the next request of everybody.');
+    const done = await send(UpdateOrgSettingsDocument, input);
+    if (done !== null) setSaid('Saved. It counts from the next request of everybody.');
   };
   return { submit, busy, fault, faults, said };
 }

@@ -1,16 +1,15 @@
 // Handing the organisation to another member; the password is asked for where the last proof is a while ago.
 import { type FormEvent, useState } from 'react';
-import { useClient, useQuery } from 'urql';
-import { faultOfAnswer } from '../../api/errors.ts';
+import { useQuery } from 'urql';
 import { HandoverMembersDocument, TransferOrgDocument } from '../../api/gen/graphql.ts';
-import type { Result } from '../../api/session.ts';
+import { useAction, useMutate } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAction, useProof } from '../profile/proof.tsx';
+import { useProof } from '../profile/proof.tsx';
 
 function TransferDialog({
   user_id,
@@ -22,7 +21,7 @@ function TransferDialog({
   onDone: () => void;
 }) {
   const { id, name } = useOrg();
-  const client = useClient();
+  const mutate = useMutate();
   const { act, busy, fault } = useAction();
   const proof = useProof(
     'This gives the organisation to somebody else, and your last sign-in is a while ago.',
@@ -31,21 +30,11 @@ function TransferDialog({
   const others = (data?.members ?? []).filter(
     (member) => member.userId !== user_id && member.status === 'ACTIVE',
   );
-  const send = async (userId: string): Promise<Result<null>> => {
-    const { data, error } = await client.mutation(TransferOrgDocument, { input: { id, userId } }).toPromise();
-    const refused = faultOfAnswer(data?.transferOrg, error);
-    return refused === null ? { ok: true, value: null } : { ok: false, fault: refused };
-  };
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const to = String(new FormData(event.currentTarget).get('to') ?? '');
-    let handed = false;
-    await act(async () => {
-      const answer = await proof.run(() => send(to));
-      handed = answer.ok;
-      return answer;
-    });
-    if (handed) onDone();
+    const userId = String(new FormData(event.currentTarget).get('to') ?? '');
+    const done = await act(() => proof.run(() => mutate(TransferOrgDocument, { id, userId })));
+    if (done !== null) onDone();
   };
   return (
     <>

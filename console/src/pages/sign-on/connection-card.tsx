@@ -1,8 +1,14 @@
 // The identity provider: what it is, trying it out, switching it on, asking for it, taking it away.
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useClient } from 'urql';
-import type { SignOnFactsFragment, SsoConnectionRowFragment } from '../../api/gen/graphql.ts';
+import {
+  DeleteSsoDocument,
+  PutSsoDocument,
+  type PutSsoInput,
+  type SignOnFactsFragment,
+  type SsoConnectionRowFragment,
+} from '../../api/gen/graphql.ts';
+import { useAction, useMutate } from '../../api/send.ts';
 import { signOnUrl } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -11,9 +17,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Bone, Empty, FormFault } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useAction, useProof } from '../profile/proof.tsx';
+import { useProof } from '../profile/proof.tsx';
 import { ConnectionDialog } from './connection-dialog.tsx';
-import { deleteConnection, inputOf, putConnection } from './send.ts';
 
 type Row = SsoConnectionRowFragment;
 type Change = Partial<Pick<Row, 'status' | 'enforce'>>;
@@ -23,6 +28,17 @@ const states: Readonly<Record<Row['status'], readonly [Tone, string]>> = {
   DRAFT: ['warn', 'draft'],
   DISABLED: ['mute', 'switched off'],
 };
+
+/** A connection as it is stored now, for a change of one part of it; its secret stays. */
+function inputOf(row: Row): PutSsoInput {
+  const { displayName, status, enforce, defaultRole, roleMap, config } = row;
+  const { issuer, clientId, scopes, jit } = config;
+  const { email, name, groups } = config.claimMap;
+  return {
+    ...{ kind: 'OIDC', displayName, status, enforce, defaultRole, roleMap },
+    config: { issuer, clientId, scopes, jit, claimMap: { email, name, groups } },
+  };
+}
 
 function Trial({ test }: { test: Row['lastTest'] }) {
   if (!test) return <dd className="soft">not tried out yet</dd>;
@@ -74,11 +90,11 @@ function Facts({ row, addresses }: { row: Row; addresses: SignOnFactsFragment['s
 
 function RemoveDialog(props: { row: Row; onClose: () => void; onDone: (said: string) => void }) {
   const { row, onClose, onDone } = props;
-  const client = useClient();
+  const mutate = useMutate();
   const proof = useProof();
   const { act, busy, fault } = useAction();
   const remove = async () => {
-    const done = await act(() => proof.run(() => deleteConnection(client, row.alias)));
+    const done = await act(() => proof.run(() => mutate(DeleteSsoDocument, { alias: row.alias })));
     if (done !== null) onDone('The connection is taken away.');
   };
   return (
@@ -161,14 +177,15 @@ export function ConnectionCard(props: {
   onDone: (said: string) => void;
 }) {
   const { facts, onDone } = props;
-  const client = useClient();
+  const mutate = useMutate();
   const proof = useProof();
   const { act, busy, fault } = useAction();
   const [open, setOpen] = useState<'edit' | 'remove' | null>(null);
   const row = facts?.connection ?? null;
   const change = async (part: Change, said: string) => {
     if (row === null) return;
-    const done = await act(() => proof.run(() => putConnection(client, { ...inputOf(row), ...part })));
+    const input = { ...inputOf(row), ...part };
+    const done = await act(() => proof.run(() => mutate(PutSsoDocument, input)));
     if (done !== null) onDone(said);
   };
   const finish = (said: string) => {

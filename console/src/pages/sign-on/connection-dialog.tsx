@@ -1,20 +1,19 @@
 // Connecting an identity provider, or changing it. It is saved as a draft first; switching it on is another step.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
 import { faultOfForm } from '../../api/errors.ts';
-import type {
-  MappedRole,
-  PutSsoInput,
-  SignOnFactsFragment,
-  SsoConnectionRowFragment,
+import {
+  type MappedRole,
+  PutSsoDocument,
+  type PutSsoInput,
+  type SsoConnectionRowFragment,
 } from '../../api/gen/graphql.ts';
+import { useAction, useMutate } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { PasswordField, SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { useAction, useProof } from '../profile/proof.tsx';
+import { useProof } from '../profile/proof.tsx';
 import { readGroups, writeGroups } from './groups.ts';
-import { putConnection } from './send.ts';
 
 type Row = SsoConnectionRowFragment | null;
 const DEFAULT_SCOPES = 'openid email profile';
@@ -131,10 +130,10 @@ export function ConnectionDialog(props: {
   row: Row;
   callback_url: string;
   onClose: () => void;
-  onDone: (facts: SignOnFactsFragment) => void;
+  onDone: () => void;
 }) {
   const { row, callback_url, onClose, onDone } = props;
-  const client = useClient();
+  const mutate = useMutate();
   const proof = useProof();
   const { act, busy, fault, setFault } = useAction();
   const [title] = useState(row === null ? 'Connect your identity provider' : 'Change the connection');
@@ -142,8 +141,8 @@ export function ConnectionDialog(props: {
     event.preventDefault();
     const input = inputOfForm(new FormData(event.currentTarget), row);
     if ('fault' in input) return setFault(faultOfForm(input.fault));
-    const facts = await act(() => proof.run(() => putConnection(client, input)));
-    if (facts !== null) onDone(facts);
+    const done = await act(() => proof.run(() => mutate(PutSsoDocument, input)));
+    if (done !== null) onDone();
   };
   return (
     <Dialog

@@ -1,7 +1,12 @@
 // Mail domains: claimed, proved by a TXT record, given up.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import type { SsoDomainRowFragment } from '../../api/gen/graphql.ts';
+import {
+  AddSsoDomainDocument,
+  RemoveSsoDomainDocument,
+  type SsoDomainRowFragment,
+  VerifySsoDomainDocument,
+} from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -10,8 +15,6 @@ import { TextField } from '../../ui/field.tsx';
 import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useAction } from '../profile/proof.tsx';
-import { addDomain, removeDomain, verifyDomain } from './send.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   record_not_found: 'There is no TXT record at that name yet. New records take minutes to hours to be seen.',
@@ -54,13 +57,12 @@ function Line(props: {
 }
 
 function AddDialog({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
-  const client = useClient();
-  const { act, busy, fault } = useAction();
+  const { send, busy, fault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const domain = String(new FormData(event.currentTarget).get('domain') ?? '').trim();
-    const instructions = await act(() => addDomain(client, domain));
-    if (instructions !== null) onDone(instructions);
+    const added = await send(AddSsoDomainDocument, { domain });
+    if (added !== null) onDone(added.instructions);
   };
   return (
     <Dialog
@@ -96,10 +98,10 @@ function RemoveDialog(props: {
   onDone: (said: string) => void;
 }) {
   const { row, onClose, onDone } = props;
-  const client = useClient();
-  const { act, busy, fault } = useAction();
+  const { send, busy, fault } = useSend();
   const remove = async () => {
-    if ((await act(() => removeDomain(client, row.domain))) !== null) onDone(`${row.domain} is removed.`);
+    const removed = await send(RemoveSsoDomainDocument, { domain: row.domain });
+    if (removed !== null) onDone(`${row.domain} is removed.`);
   };
   return (
     <Dialog
@@ -159,15 +161,13 @@ export function DomainsCard(props: {
   onDone: (said: string) => void;
 }) {
   const { rows, onDone } = props;
-  const client = useClient();
-  const { act, busy, fault } = useAction();
+  const { send, busy, fault } = useSend();
   const [open, setOpen] = useState<'add' | SsoDomainRowFragment | null>(null);
   const verify = async (domain: string) => {
-    const found = await act(() => verifyDomain(client, domain));
+    const found = await send(VerifySsoDomainDocument, { domain });
     if (found === null) return;
-    onDone(
-      found.reason === null ? `${domain} is proved.` : (reasons[found.reason.toLowerCase()] ?? found.reason),
-    );
+    const { reason } = found;
+    onDone(reason ? (reasons[reason.toLowerCase()] ?? reason) : `${domain} is proved.`);
   };
   const done = (said: string) => {
     setOpen(null);

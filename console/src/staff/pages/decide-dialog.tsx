@@ -1,6 +1,7 @@
 // The dialog in which a person decides a matter: words are asked for, what follows is said, and a refusal stays here.
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Fault } from '../../api/errors.ts';
+import { useAction } from '../../api/send.ts';
+import type { Result } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -15,28 +16,22 @@ export function DecideDialog(props: {
   danger?: boolean;
   /** Further fields, before the words. */
   children?: ReactNode;
-  /** Null when it was done. */
-  send: (form: FormData, words: string) => Promise<Fault | null>;
+  send: (form: FormData, words: string) => Promise<Result<object>>;
   onClose: () => void;
   onDone: () => void;
 }) {
   const { title, note, words, verb, danger, children, send, onClose, onDone } = props;
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { act, busy, fault, setFault } = useAction();
   const [empty, setEmpty] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
     const form = new FormData(event.currentTarget);
     const text = String(form.get('words') ?? '').trim();
     setFault(null);
     setEmpty(words.needed && text === '');
     if (words.needed && text === '') return;
-    setBusy(true);
-    const refused = await send(form, text);
-    setBusy(false);
-    if (refused === null) onDone();
-    else setFault(refused);
+    const done = await act(() => send(form, text));
+    if (done !== null) onDone();
   };
   return (
     <Dialog title={title} note={note} size={480} onClose={onClose}>

@@ -1,7 +1,7 @@
 // Staff items: what a person must look at, why, since when, and the act that ends it.
 import { type FormEvent, useState } from 'react';
-import type { Fault } from '../../api/errors.ts';
 import { ResolveStaffItemDocument, type StaffItemRowFragment } from '../../api/gen/staff/graphql.ts';
+import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -11,26 +11,17 @@ import { Status } from '../../ui/status.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
 import { To } from '../go.tsx';
 import { useMay } from '../realm.ts';
-import { useAct } from './act.ts';
 import { ageOf, wordsOf } from './item-words.ts';
 
 function ResolveDialog(props: { item: StaffItemRowFragment; onClose: () => void; onDone: () => void }) {
   const { item, onClose, onDone } = props;
-  const act = useAct();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const { title, why } = wordsOf(item.kind);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
     const note = String(new FormData(event.currentTarget).get('note') ?? '').trim();
-    setBusy(true);
-    setFault(null);
-    const input = { id: item.id, note };
-    const refused = await act(ResolveStaffItemDocument, input);
-    setBusy(false);
-    if (refused === null) onDone();
-    else setFault(refused);
+    const done = await send(ResolveStaffItemDocument, { id: item.id, note });
+    if (done !== null) onDone();
   };
   const at_note = fault?.field?.endsWith('note') ? 'Say in one line what was found and done.' : null;
   return (

@@ -10,6 +10,7 @@ import {
   SetAutoTopupDocument,
   SkipAutoTopupDocument,
 } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
@@ -17,7 +18,6 @@ import { FormFault } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useRestored } from '../../../ui/use-restored.ts';
-import { useSend } from '../given/send.ts';
 import { AutoDialog } from './auto-dialog.tsx';
 import { lastText, markOf, methodText, nextText, ruleText } from './auto-words.ts';
 
@@ -41,46 +41,18 @@ function useActs(facts: AutoTopupFactsFragment | null | undefined, reread: () =>
   const topup_id = facts?.next.topupId ?? '';
   const register = async (method: AutoTopupFactsFragment['methods'][number]) => {
     const input = { method, idempotencyKey: crypto.randomUUID() };
-    const answer = await send(
-      'CreateMandatePayload',
-      (client) => client.mutation(CreateMandateDocument, { input }).toPromise(),
-      (data) => data.createMandate,
-    );
+    const answer = await send(CreateMandateDocument, input);
     if (answer !== null) location.assign(answer.registrationUrl);
   };
-  const resume = () =>
-    send(
-      'ResumeMandatePayload',
-      (client) => client.mutation(ResumeMandateDocument, { input: { id: mandate_id } }).toPromise(),
-      (data) => data.resumeMandate,
-    ).then(reread);
-  const remove = () =>
-    send(
-      'CancelMandatePayload',
-      (client) => client.mutation(CancelMandateDocument, { input: { id: mandate_id } }).toPromise(),
-      (data) => data.cancelMandate,
-    ).then(reread);
-  const skip = () =>
-    send(
-      'SkipAutoTopupPayload',
-      (client) => client.mutation(SkipAutoTopupDocument, { input: { topupId: topup_id } }).toPromise(),
-      (data) => data.skipAutoTopup,
-    ).then(reread);
+  const resume = () => send(ResumeMandateDocument, { id: mandate_id }).then(reread);
+  const remove = () => send(CancelMandateDocument, { id: mandate_id }).then(reread);
+  const skip = () => send(SkipAutoTopupDocument, { topupId: topup_id }).then(reread);
   const turn = (enabled: boolean) =>
-    send(
-      'SetAutoTopupPayload',
-      (client) =>
-        client
-          .mutation(SetAutoTopupDocument, {
-            input: {
-              enabled,
-              thresholdMicro: facts?.config.thresholdMicro ?? '0',
-              amountMinor: facts?.config.amountMinor ?? '0',
-            },
-          })
-          .toPromise(),
-      (data) => data.setAutoTopup,
-    ).then(reread);
+    send(SetAutoTopupDocument, {
+      enabled,
+      thresholdMicro: facts?.config.thresholdMicro ?? '0',
+      amountMinor: facts?.config.amountMinor ?? '0',
+    }).then(reread);
   return { busy, fault, register, resume, remove, skip, turn };
 }
 

@@ -1,13 +1,13 @@
 // What automatic top-up buys, and when.
 import { type FormEvent, useState } from 'react';
 import { type AutoTopupFactsFragment, SetAutoTopupDocument } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
 import { FormFault } from '../../../ui/states.tsx';
 import { minorOf, typedText } from '../amount.ts';
-import { useSend } from '../given/send.ts';
 
 const MICRO_OF_CENT = 10_000n;
 
@@ -25,11 +25,7 @@ function useForm(facts: AutoTopupFactsFragment, onSaved: () => void) {
     if (threshold_minor === undefined || amount_minor === undefined || busy) return;
     const thresholdMicro = (BigInt(threshold_minor) * MICRO_OF_CENT).toString();
     const input = { enabled: config.enabled, thresholdMicro, amountMinor: amount_minor };
-    const saved = await send(
-      'SetAutoTopupPayload',
-      (client) => client.mutation(SetAutoTopupDocument, { input }).toPromise(),
-      (data) => data.setAutoTopup,
-    );
+    const saved = await send(SetAutoTopupDocument, input);
     if (saved !== null) onSaved();
   };
   const texts = { threshold, setThreshold, amount, setAmount };

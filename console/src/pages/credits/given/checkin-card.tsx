@@ -1,10 +1,10 @@
 // The daily check-in, where the installation offers it.
 import { useQuery } from 'urql';
 import { CheckInDocument, CheckinDocument } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Money } from '../../../ui/money.tsx';
 import { FormFault } from '../../../ui/states.tsx';
-import { useSend } from './send.ts';
 import { checkinText, streakText } from './words.ts';
 
 export function CheckinCard({ onChanged }: { onChanged: () => void }) {
@@ -14,11 +14,7 @@ export function CheckinCard({ onChanged }: { onChanged: () => void }) {
   if (!checkin?.enabled) return null;
   const press = async () => {
     const input = { idempotencyKey: crypto.randomUUID() };
-    const made = await send(
-      'CheckInPayload',
-      (client) => client.mutation(CheckInDocument, { input }).toPromise(),
-      (answer) => answer.checkIn,
-    );
+    const made = await send(CheckInDocument, input);
     again({ requestPolicy: 'network-only' });
     if (made !== null) onChanged();
   };

@@ -1,6 +1,7 @@
 // Making a gift: the amount, a note for oneself, and then the code, which is shown once.
 import { type FormEvent, useRef, useState } from 'react';
 import { CreateGiftDocument } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
@@ -8,7 +9,6 @@ import { TextField } from '../../../ui/field.tsx';
 import { spendText } from '../../../ui/format/money.ts';
 import { FormFault } from '../../../ui/states.tsx';
 import { minorOf } from '../amount.ts';
-import { useSend } from './send.ts';
 
 const MIN_MINOR = 100n;
 const MAX_MINOR = 50_000n;
@@ -55,11 +55,7 @@ function useMake() {
   const make = async (minor: string, note: string) => {
     const amount = String(BigInt(minor) * MICRO_OF_MINOR);
     const input = { amountMicroUsd: amount, note: note.trim(), idempotencyKey: key.current };
-    const answer = await send(
-      'CreateGiftPayload',
-      (client) => client.mutation(CreateGiftDocument, { input }).toPromise(),
-      (data) => data.createGift,
-    );
+    const answer = await send(CreateGiftDocument, input);
     // A refused key is kept with its refusal: another try is another gift.
     key.current = crypto.randomUUID();
     return answer && { code: answer.code, amount };

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../../api/errors.ts';
 import { CancelGiftDocument, type GiftRowFragment, GiftsDocument } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { may, useOrg } from '../../../app/org.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
@@ -13,7 +14,6 @@ import { Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../older.tsx';
 import { GiftDialog } from './gift-dialog.tsx';
-import { useSend } from './send.ts';
 import { giftMark } from './words.ts';
 
 const PAGE = 20;
@@ -109,23 +109,17 @@ function useGifts(onChanged: () => void) {
     const { data: page, error } = await client.query(GiftsDocument, { first: 100, after }).toPromise();
     return { page: page?.credits?.gifts, error };
   });
-  const [cancelling, setCancelling] = useState<string | null>(null);
-  const { fault, send } = useSend();
+  const { fault, send, underWay } = useSend();
   const changed = () => {
     query({ requestPolicy: 'network-only' });
     onChanged();
   };
   const cancel = async (id: string) => {
-    setCancelling(id);
-    await send(
-      'CancelGiftPayload',
-      (client) => client.mutation(CancelGiftDocument, { input: { id } }).toPromise(),
-      (answer) => answer.cancelGift,
-    );
-    setCancelling(null);
+    await send(CancelGiftDocument, { id });
     changed();
   };
   const hidden = data !== undefined && !data.credits?.gifts;
+  const cancelling = underWay(CancelGiftDocument)?.id ?? null;
   return { rows, older, error: data ? undefined : error, hidden, cancelling, fault, changed, cancel };
 }
 

@@ -6,6 +6,7 @@ import {
   type RedemptionRowFragment,
   RedemptionsDocument,
 } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -14,7 +15,6 @@ import { BoneRows, FormFault } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../older.tsx';
-import { useSend } from './send.ts';
 import { groupedCode } from './words.ts';
 
 const PAGE = 20;
@@ -24,17 +24,13 @@ function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
   const [done, setDone] = useState<RedemptionRowFragment | null>(null);
   // One key for each code: after a lost answer, pressing again finds what was redeemed.
   const key = useRef<{ code: string; key: string } | null>(null);
-  const { busy, fault, send, forget } = useSend();
+  const { busy, fault, send, setFault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (code.trim() === '' || busy) return;
     if (key.current?.code !== code) key.current = { code, key: crypto.randomUUID() };
     const input = { code, idempotencyKey: key.current.key };
-    const made = await send(
-      'RedeemCodePayload',
-      (client) => client.mutation(RedeemCodeDocument, { input }).toPromise(),
-      (answer) => answer.redeemCode,
-    );
+    const made = await send(RedeemCodeDocument, input);
     if (made === null) return;
     setDone(made.redemption);
     setCode('');
@@ -51,7 +47,7 @@ function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
         className="input mono"
         value={code}
         onChange={(event) => {
-          forget();
+          setFault(null);
           setDone(null);
           setCode(groupedCode(event.target.value));
         }}

@@ -1,10 +1,10 @@
 // A change of plan before it is made: what it costs today and what follows.
 import { ChangePlanDocument, type PlanFactsFragment } from '../../../api/gen/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Money } from '../../../ui/money.tsx';
 import { FormFault } from '../../../ui/states.tsx';
-import { useSend } from '../given/send.ts';
 import { type Change, sentencesOf, verbOf } from './words.ts';
 
 interface Props {
@@ -43,11 +43,7 @@ export function ChangeDialog({ org_id, present, change, onDone, onClose }: Props
   const { busy, fault, send } = useSend();
   const press = async () => {
     const input = { id: org_id, planId: change.plan.id };
-    const made = await send(
-      'ChangePlanPayload',
-      (client) => client.mutation(ChangePlanDocument, { input }).toPromise(),
-      (answer) => answer.changePlan,
-    );
+    const made = await send(ChangePlanDocument, input);
     onDone();
     if (made !== null) onClose();
   };

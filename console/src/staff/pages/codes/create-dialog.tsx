@@ -1,8 +1,7 @@
 // Makes a batch of codes and shows them once, as a file.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
 import { CreateRedeemBatchDocument } from '../../../api/gen/staff/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -27,24 +26,15 @@ function readForm(form: HTMLFormElement): BatchForm {
 }
 
 function useCreate(onMade: (made: Made) => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
+  const { send, busy, fault, setFault } = useSend();
   const [faults, setFaults] = useState<BatchFaults>({});
-  const [fault, setFault] = useState<Fault | null>(null);
   const create = async (form: BatchForm) => {
-    if (busy) return;
     const { faults, input } = batchOf(form, new Date().toISOString().slice(0, 10));
     setFaults(faults);
     setFault(null);
     if (input === null) return;
-    setBusy(true);
-    const { data, error } = await client.mutation(CreateRedeemBatchDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    const answer = data?.createRedeemBatch;
-    if (answer === undefined) return;
-    if (answer.__typename !== 'CreateRedeemBatchPayload') return setFault(faultOfUserError(answer));
-    onMade({ ...answer.batch, csv: answer.csv });
+    const made = await send(CreateRedeemBatchDocument, input);
+    if (made !== null) onMade({ ...made.batch, csv: made.csv });
   };
   return { create, busy, faults, fault };
 }

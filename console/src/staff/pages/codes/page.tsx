@@ -1,12 +1,13 @@
 // Batches of codes: made, watched and ended here.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery } from '../../../api/errors.ts';
+import { faultOfQuery } from '../../../api/errors.ts';
 import {
   type BatchFragment,
   CloseRedeemBatchDocument,
   RedeemBatchesDocument,
 } from '../../../api/gen/staff/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { useShortcuts } from '../../../app/shortcuts.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -19,7 +20,6 @@ import { Status } from '../../../ui/status.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
-import { useAct } from '../act.ts';
 import { CreateBatchDialog } from './create-dialog.tsx';
 
 const PAGE = 50;
@@ -74,17 +74,10 @@ function Line({ row, onStop }: { row: BatchFragment; onStop: (() => void) | null
 
 function StopDialog(props: { row: BatchFragment; onClose: () => void; onDone: () => void }) {
   const { row, onClose, onDone } = props;
-  const act = useAct();
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { send, busy, fault } = useSend();
   const stop = async () => {
-    setBusy(true);
-    setFault(null);
-    const input = { name: row.name };
-    const refused = await act(CloseRedeemBatchDocument, input);
-    setBusy(false);
-    if (refused === null) onDone();
-    else setFault(refused);
+    const done = await send(CloseRedeemBatchDocument, { name: row.name });
+    if (done !== null) onDone();
   };
   return (
     <Dialog

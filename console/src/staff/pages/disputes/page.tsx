@@ -8,6 +8,7 @@ import {
   PayDisputeDocument,
   StaffDisputesDocument,
 } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
@@ -17,7 +18,6 @@ import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 import { RefundsCard } from './refunds-card.tsx';
@@ -104,7 +104,7 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const act = useAct();
+  const mutate = useMutate();
   const { row, verdict } = doing;
   const paid = verdict === 'paid';
   return (
@@ -119,7 +119,7 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       verb={paid ? 'It was paid' : 'Allow calls'}
       send={(_, reason) => {
         const input = { id: row.id, reason };
-        return paid ? act(PayDisputeDocument, input) : act(LiftDisputeDocument, input);
+        return paid ? mutate(PayDisputeDocument, input) : mutate(LiftDisputeDocument, input);
       }}
       onClose={onClose}
       onDone={onDone}

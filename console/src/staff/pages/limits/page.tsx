@@ -1,13 +1,15 @@
 // Requests for higher limits that wait for a person, oldest first.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfForm, faultOfQuery } from '../../../api/errors.ts';
+import { faultOfForm, faultOfQuery } from '../../../api/errors.ts';
 import {
   ApproveLimitsDocument,
   type LimitRequestRowFragment,
   RefuseLimitsDocument,
   StaffLimitRequestsDocument,
 } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
+import type { Result } from '../../../api/session.ts';
 import { limitOf } from '../../../pages/budgets/limits.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -19,7 +21,6 @@ import { Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 import { limitLabels as labels, type LimitName as Name, limitNames as names } from '../limit-names.ts';
@@ -109,11 +110,12 @@ function Request({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => 
 }
 
 /** The limits as they are typed, or what is wrong with them. */
-function typedOf(row: Row, form: FormData): { fault: Fault } | { limits: Partial<Record<Name, number>> } {
+function typedOf(row: Row, form: FormData): Result<Partial<Record<Name, number>>> {
   const wanted = askedOf(row).map((name) => [name, limitOf(String(form.get(name) ?? ''))] as const);
   const wrong = wanted.find(([, value]) => typeof value !== 'number');
-  if (wrong !== undefined) return { fault: faultOfForm(`${labels[wrong[0]]}: a whole number from 1 on.`) };
-  return { limits: Object.fromEntries(wanted) };
+  if (wrong !== undefined)
+    return { ok: false, fault: faultOfForm(`${labels[wrong[0]]}: a whole number from 1 on.`) };
+  return { ok: true, value: Object.fromEntries(wanted) };
 }
 
 interface Doing {
@@ -122,13 +124,14 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const act = useAct();
+  const mutate = useMutate();
   const { row, verdict } = doing;
   const grants = verdict === 'approve';
   const { id } = row.ticket;
   const grant = async (form: FormData, answer: string) => {
     const typed = typedOf(row, form);
-    return 'fault' in typed ? typed.fault : act(ApproveLimitsDocument, { id, answer, ...typed.limits });
+    if (!typed.ok) return typed;
+    return mutate(ApproveLimitsDocument, { id, answer, ...typed.value });
   };
   return (
     <DecideDialog
@@ -145,7 +148,7 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       }}
       verb={grants ? 'Grant these limits' : 'Refuse the request'}
       danger={!grants}
-      send={(form, answer) => (grants ? grant(form, answer) : act(RefuseLimitsDocument, { id, answer }))}
+      send={(form, answer) => (grants ? grant(form, answer) : mutate(RefuseLimitsDocument, { id, answer }))}
       onClose={onClose}
       onDone={onDone}
     >

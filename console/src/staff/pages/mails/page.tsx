@@ -9,6 +9,7 @@ import {
   ResendMailDocument,
   StaffMailsDocument,
 } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
@@ -20,7 +21,6 @@ import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
 import { readFindSearch } from '../../search.ts';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { FindForm } from '../find-form.tsx';
 
@@ -60,7 +60,7 @@ function MailActs({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) 
 }
 
 function ActDialog({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const act = useAct();
+  const mutate = useMutate();
   const { id, recipient, template } = doing.row;
   const lifts = doing.act === 'release';
   return (
@@ -75,8 +75,8 @@ function ActDialog({ doing, onClose, onDone }: { doing: Doing; onClose: () => vo
       verb={lifts ? 'Lift the address' : 'Send it again'}
       send={(_, reason) =>
         lifts
-          ? act(ReleaseMailAddressDocument, { address: recipient, reason })
-          : act(ResendMailDocument, { id, reason })
+          ? mutate(ReleaseMailAddressDocument, { address: recipient, reason })
+          : mutate(ResendMailDocument, { id, reason })
       }
       onClose={onClose}
       onDone={onDone}

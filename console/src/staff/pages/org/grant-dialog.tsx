@@ -1,8 +1,8 @@
 // Grants credit: amount, reason and reference. The reference makes it happen once, however often the form is sent.
 import { type FormEvent, useState } from 'react';
-import { useClient } from 'urql';
-import { type Fault, faultOfQuery, faultOfUserError } from '../../../api/errors.ts';
+import type { Fault } from '../../../api/errors.ts';
 import { type Environment, GrantCreditDocument } from '../../../api/gen/staff/graphql.ts';
+import { useSend } from '../../../api/send.ts';
 import { minorOf } from '../../../pages/credits/amount.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
@@ -51,32 +51,21 @@ function readForm(form: HTMLFormElement): Form {
 }
 
 function useGrant(id: string, environment: Environment, onDone: (said: string) => void) {
-  const client = useClient();
-  const [busy, setBusy] = useState(false);
+  const { send, busy, fault, setFault } = useSend();
   const [faults, setFaults] = useState<Faults>({});
-  const [fault, setFault] = useState<Fault | null>(null);
   const grant = async (form: Form) => {
     const wrong = faultsOf(form);
     setFaults(wrong);
     setFault(null);
-    if (busy || Object.keys(wrong).length > 0) return;
-    setBusy(true);
+    if (Object.keys(wrong).length > 0) return;
     // Cents are ten thousand micro-dollars.
     const amountMicro = `${BigInt(minorOf(form.amount, 'USD') as string) * 10_000n}`;
     const input = {
       ...{ orgId: id, environment, amountMicro, reason: form.reason, reference: form.reference },
       ...(form.days === '' ? {} : { expiresDays: Number(form.days) }),
     };
-    const { data, error } = await client.mutation(GrantCreditDocument, { input }).toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    const answer = data?.grantCredit;
-    if (answer === undefined) return;
-    if (answer.__typename !== 'GrantCreditPayload') {
-      const refused = faultOfUserError(answer);
-      const at_field = fieldOf(refused);
-      return at_field === null ? setFault(refused) : setFaults(at_field);
-    }
+    const answer = await send(GrantCreditDocument, input);
+    if (answer === null) return;
     const amount = spendText(amountMicro);
     onDone(
       answer.replay
@@ -84,7 +73,8 @@ function useGrant(id: string, environment: Environment, onDone: (said: string) =
         : `${amount} granted, as entry ${answer.seq} of the ledger.`,
     );
   };
-  return { grant, busy, faults, fault };
+  const at_field = fieldOf(fault);
+  return { grant, busy, faults: at_field ?? faults, fault: at_field === null ? fault : null };
 }
 
 function Fields({ faults }: { faults: Faults }) {

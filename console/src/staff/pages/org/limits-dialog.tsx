@@ -1,10 +1,9 @@
 // Sets what an organization may use beyond its plan.
-
 import { faultOfForm } from '../../../api/errors.ts';
 import { OverrideLimitsDocument, type StaffOrgMoneyQuery } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
 import { limitOf } from '../../../pages/budgets/limits.ts';
 import { TextField } from '../../../ui/field.tsx';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { limitLabels, limitNames } from '../limit-names.ts';
 
@@ -12,13 +11,15 @@ type Org = NonNullable<StaffOrgMoneyQuery['staffOrg']>;
 
 export function LimitsDialog(props: { org: Org; onClose: () => void; onDone: () => void }) {
   const { org, onClose, onDone } = props;
-  const act = useAct();
+  const mutate = useMutate();
   const send = async (form: FormData, reason: string) => {
     const typed = limitNames.map((name) => [name, limitOf(String(form.get(name) ?? ''))] as const);
     const wrong = typed.find(([, value]) => value === undefined);
-    if (wrong !== undefined)
-      return faultOfForm(`${limitLabels[wrong[0]]}: a whole number from 1 on, or nothing.`);
-    return act(OverrideLimitsDocument, { orgId: org.id, reason, ...Object.fromEntries(typed) });
+    if (wrong !== undefined) {
+      const fault = faultOfForm(`${limitLabels[wrong[0]]}: a whole number from 1 on, or nothing.`);
+      return { ok: false, fault } as const;
+    }
+    return mutate(OverrideLimitsDocument, { orgId: org.id, reason, ...Object.fromEntries(typed) });
   };
   return (
     <DecideDialog

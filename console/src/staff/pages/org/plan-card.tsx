@@ -6,6 +6,7 @@ import {
   SetOrgPlanDocument,
   type StaffOrgMoneyQuery,
 } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { SelectField } from '../../../ui/field.tsx';
@@ -15,7 +16,6 @@ import { Bone } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { NotYours } from './not-yours.tsx';
 
@@ -100,9 +100,9 @@ function PlanFields({ plan }: { plan: Plan }) {
 
 function PlanDialog(props: { org: Org; plan: Plan; onClose: () => void; onDone: () => void }) {
   const { org, plan, onClose, onDone } = props;
-  const act = useAct();
+  const mutate = useMutate();
   const send = (form: FormData, reason: string) =>
-    act(SetOrgPlanDocument, {
+    mutate(SetOrgPlanDocument, {
       orgId: org.id,
       planId: form.get('plan') as PlanId,
       applies: form.get('applies') as PlanTime,

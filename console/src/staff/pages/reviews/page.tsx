@@ -8,6 +8,7 @@ import {
   type ReviewFragment,
   TopupReviewsDocument,
 } from '../../../api/gen/staff/graphql.ts';
+import { useMutate } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
@@ -16,7 +17,6 @@ import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
-import { useAct } from '../act.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 
@@ -109,7 +109,7 @@ interface Doing {
 }
 
 function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => void; onDone: () => void }) {
-  const act = useAct();
+  const mutate = useMutate();
   const { row, verdict } = doing;
   const accept = verdict === 'accept';
   return (
@@ -121,7 +121,7 @@ function Decision({ doing, onClose, onDone }: { doing: Doing; onClose: () => voi
       danger={!accept}
       send={(_, reason) => {
         const input = { id: row.id, reason };
-        return accept ? act(AcceptTopupDocument, input) : act(RefuseTopupDocument, input);
+        return accept ? mutate(AcceptTopupDocument, input) : mutate(RefuseTopupDocument, input);
       }}
       onClose={onClose}
       onDone={onDone}
