@@ -2,7 +2,7 @@
 // without a file extension returns the application's page, whose router interprets it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { sha256Hex } from '@svc/core/kernel/index.ts';
+import { type SignUpMode, sha256Hex } from '@svc/core/kernel/index.ts';
 import type { FastifyInstance } from 'fastify';
 
 const types: Readonly<Record<string, string>> = {
@@ -42,6 +42,16 @@ export interface Pages {
   readonly persisted: ReadonlyMap<string, string>;
 }
 
+/** What the console learns of its installation before it asks anything (console/src/api/boot.ts). */
+export interface Boot {
+  readonly base_url: string;
+  /** Who may make an account; the console of staff makes none. */
+  readonly signup?: SignUpMode;
+}
+
+/** Pages for who is not signed in: their outline has no navigation. */
+const OUTSIDE = /^\/(?:sign-in|register|verify-email|forgot-password|reset-password|invitation)$/;
+
 function etagOf(body: Buffer): string {
   return `"${sha256Hex(body).slice(0, 32)}"`;
 }
@@ -50,8 +60,8 @@ function etagOf(body: Buffer): string {
  * The page with the settings of this installation, which console/src/api/boot.ts reads. They are data that no browser
  * executes. `frame` is the outline that is shown until the scripts are there.
  */
-function withBoot(page: Page, base_url: string, frame: 'inside' | 'outside'): Page {
-  const facts = JSON.stringify({ base_url }).replaceAll('<', '\\u003c');
+function withBoot(page: Page, boot: Boot, frame: 'inside' | 'outside'): Page {
+  const facts = JSON.stringify(boot).replaceAll('<', '\\u003c');
   const html = page.body
     .toString('utf8')
     .replace('id="boot">{}<', () => `id="boot">${facts}<`)
@@ -117,17 +127,17 @@ function formOf(page: Page, accepted = ''): { coding?: string; body: Buffer } {
 }
 
 /** Serves `pages` at every path that has no other route. */
-export function bindPages(app: FastifyInstance, pages: Pages, base_url: string): void {
-  const policy = contentPolicy(base_url);
+export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void {
+  const policy = contentPolicy(boot.base_url);
   const built = pages.files.get('/index.html');
-  const index = built === undefined ? undefined : withBoot(built, base_url, 'inside');
-  const sign_in = built === undefined ? undefined : withBoot(built, base_url, 'outside');
+  const index = built === undefined ? undefined : withBoot(built, boot, 'inside');
+  const outside = built === undefined ? undefined : withBoot(built, boot, 'outside');
   app.known_paths.add('GET', '/', false);
   app.get('/*', (request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
     const is_page = extname(path) === '' && !/^\/(?:v1|graphql)(?:\/|$)/.test(path);
     const file = path === '/index.html' ? index : pages.files.get(path);
-    const application = path === '/sign-in' ? sign_in : index;
+    const application = OUTSIDE.test(path) ? outside : index;
     const page = file ?? (is_page ? application : undefined);
     if (page === undefined) return reply.callNotFound();
     reply

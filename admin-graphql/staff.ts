@@ -53,7 +53,7 @@ export function createStaffApp(parts: HttpParts, { introspection, pages }: Staff
   });
   app.register(async (scope) => {
     bindHealth(scope, parts);
-    if (pages !== null) bindPages(scope, pages, parts.base_url);
+    if (pages !== null) bindPages(scope, pages, { base_url: parts.base_url });
   });
   return app;
 }

@@ -76,9 +76,11 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
       };
     },
   });
+  const { base_url, services } = parts;
+  const { sign_in } = services;
   app.register(async (scope) => {
     bindHealth(scope, parts);
-    if (listener.pages !== null) bindPages(scope, listener.pages, parts.base_url);
+    if (listener.pages !== null) bindPages(scope, listener.pages, { base_url, signup: sign_in.signup });
   });
   return app;
 }

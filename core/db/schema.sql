@@ -1042,6 +1042,19 @@ create table public.outbox (
 );
 grant delete, insert, select, update on public.outbox to svc_runtime;
 
+create table public.password_reset (
+  hash bytea not null,
+  user_id text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint password_reset_pkey PRIMARY KEY (hash),
+  constraint password_reset_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint password_reset_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX password_reset_age ON public.password_reset USING btree (expires_at);
+CREATE INDEX password_reset_of_person ON public.password_reset USING btree (user_id);
+grant delete, insert, select, update on public.password_reset to svc_runtime;
+
 create table public.person (
   id text not null,
   email text not null,
@@ -1440,6 +1453,27 @@ CREATE INDEX refund_settled ON public.refund USING btree (gateway, settled_at) W
 CREATE INDEX refund_walk ON public.refund USING btree (org_id, created_at DESC, id DESC);
 grant insert, select, update on public.refund to svc_runtime;
 
+create table public.registration (
+  id text not null,
+  email text not null,
+  email_key text not null,
+  name text not null,
+  password_hash text not null,
+  hash bytea not null,
+  mails integer not null default 1,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint registration_pkey PRIMARY KEY (id),
+  constraint registration_hash_once UNIQUE (hash),
+  constraint registration_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint registration_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint registration_id_check CHECK ((id ~ '^usr_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint registration_mails_check CHECK ((mails >= 1))
+);
+CREATE INDEX registration_age ON public.registration USING btree (expires_at);
+CREATE INDEX registration_of_address ON public.registration USING btree (email_key, created_at DESC);
+grant delete, insert, select, update on public.registration to svc_runtime;
+
 create table public.request_attempt (
   request_id text not null,
   call_ts timestamp with time zone not null,
@@ -1637,7 +1671,7 @@ create table public.sign_in_throttle (
   locked_until timestamp with time zone,
   constraint sign_in_throttle_pkey PRIMARY KEY (kind, subject),
   constraint sign_in_throttle_failures_check CHECK ((failures >= 0)),
-  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text, 'link'::text]))),
+  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text, 'link'::text, 'asking'::text, 'mailing'::text]))),
   constraint sign_in_throttle_subject_check CHECK ((octet_length(subject) = 32))
 );
 CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);

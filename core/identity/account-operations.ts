@@ -30,6 +30,7 @@ import {
   sealTotp,
   stepOfCode,
 } from './sign-in/totp.ts';
+import { deleteResets } from './sign-up/store.ts';
 import { findEnforced } from './sso/enforce.ts';
 import {
   clearTotp,
@@ -87,6 +88,7 @@ export const changePasswordOperation = operation({
       await endSessions(context.db, { user_id: person.id, except: session.id });
       // A sign-in that passed with the old password must not finish.
       await endChallenges(context.db, person.id);
+      await deleteResets(context.db, person.id);
       const made = await renewSession(context, session, { proved_at: at });
       // The end of the audit log is the last lock of every transaction; what ends this session writes to the log too.
       await writeAudit(context, { action: 'auth.password.change', org_id: session.org_id });

@@ -17,6 +17,7 @@ import { endSessions } from './sessions/store.ts';
 import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
 import { endChallenges } from './sign-in/store.ts';
 import { base32, newTotpSecret, sealTotp } from './sign-in/totp.ts';
+import { deleteResets } from './sign-up/store.ts';
 import { insertStaff } from './staff-store.ts';
 import { findPersonByEmail, insertPerson, setPassword } from './store.ts';
 
@@ -75,6 +76,7 @@ export async function resetPassword(context: Context, email: string): Promise<st
     await setPassword(context.db, { id: person.id, password_hash, at: context.now() });
     await endSessions(context.db, { user_id: person.id, except: null });
     await endChallenges(context.db, person.id);
+    await deleteResets(context.db, person.id);
     const target = { type: 'user', id: person.id, display: person.email };
     await writeAudit(context, { action: 'auth.password.reset', org_id: null, target });
   });

@@ -1,5 +1,5 @@
 // What sign-in needs to know of the installation: cookie policy, console origins, proxies.
-import { type Config, ConfigError } from '../kernel/index.ts';
+import { type Config, ConfigError, type SignUpMode } from '../kernel/index.ts';
 import { type CookiePolicy, cookiePolicy } from './sessions/token.ts';
 
 export interface SignInSettings {
@@ -11,6 +11,8 @@ export interface SignInSettings {
   /** Origins whose pages may write with a staff cookie: those of the staff listener alone. */
   readonly staff_origins: readonly string[];
   readonly trusted_proxies: readonly string[];
+  /** Who may make an account. */
+  readonly signup: SignUpMode;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -25,7 +27,13 @@ const ANYWHERE = /^(?:0\.0\.0\.0|\[::\])$/;
 
 type Facts = Pick<
   Config,
-  'admin_port' | 'staff_port' | 'base_url' | 'console_origins' | 'trusted_proxies' | 'allow_insecure_cookies'
+  | 'admin_port'
+  | 'staff_port'
+  | 'base_url'
+  | 'console_origins'
+  | 'trusted_proxies'
+  | 'allow_insecure_cookies'
+  | 'signup'
 >;
 
 function local(port: number): string[] {
@@ -53,5 +61,6 @@ export function signInSettings(config: Facts, base_url: string): SignInSettings 
     console_origins: config.console_origins ?? [...local(config.admin_port), ...own],
     staff_origins: local(config.staff_port),
     trusted_proxies: config.trusted_proxies ?? [],
+    signup: config.signup,
   };
 }

@@ -13,24 +13,15 @@ import {
   mailFrom,
   oneOf,
   optional,
-  type Parse,
   SHARD_NAME,
   shardList,
   smtpUrl,
   text,
 } from './config-values.ts';
+import { type Setting, setting } from './settings/setting.ts';
+import { signUpSettings } from './settings/sign-up.ts';
 
-export interface Setting<T> {
-  readonly env: string;
-  readonly doc: string;
-  readonly parse: Parse<T>;
-  readonly fallback: T;
-  readonly secret?: boolean;
-}
-
-function setting<T>(env: string, doc: string, fallback: T, parse: Parse<T>, secret = false): Setting<T> {
-  return { env, doc, parse, fallback, secret };
-}
+export type { Setting };
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -233,6 +224,7 @@ export const settings = {
     false,
     flag,
   ),
+  ...signUpSettings,
   rail_a_base_url: setting(
     'SVC_RAIL_A_BASE_URL',
     'address of rail-a; unset: the public one of the rail',

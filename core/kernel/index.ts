@@ -127,6 +127,7 @@ export {
   textFormats,
   timeInMs,
 } from './schema/schema.ts';
+export type { SignUpMode } from './settings/sign-up.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
 export { atOnce, eachInSteps, mapInSteps, readingBy, type Steps } from './steps.ts';
 export { within } from './within.ts';

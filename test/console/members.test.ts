@@ -1,9 +1,17 @@
-// The page of members in a real browser: an invitation from the mail to the first page, a role, and the end of a membership.
+// People in a real browser: an account from its form to the first organisation, a forgotten password; an invitation from
+// the mail to the first page, a role, and the end of a membership.
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fillSignIn,
+  openPage,
+  picture,
+  signedIn,
+} from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -12,7 +20,7 @@ let stack: Stack;
 let browser: Browser;
 let owner: Awaited<ReturnType<typeof signedIn>>;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ SVC_SIGNUP: 'open' });
   browser = await launchChromium();
   owner = await signedIn(browser, stack, stack.owner);
 }, 120_000);
@@ -97,5 +105,82 @@ test.each([
   await expectAccessible(page, 'members');
   await expectNoSidewaysScroll(page, 'members');
   expect(faults).toEqual([]);
+  await context.close();
+});
+
+const secret = (prefix: string) => `svc-${prefix}-${'B'.repeat(43)}`;
+
+/** As `knowLink`, for the newest link of `table`. */
+function knowNewest(table: 'registration' | 'password_reset', token: string): Promise<unknown> {
+  return withClient(stack.database_url, (client) =>
+    client.query(
+      `update ${table} set hash = sha256(convert_to($1, 'UTF8'))
+        where hash = (select hash from ${table} order by created_at desc limit 1)`,
+      [token],
+    ),
+  );
+}
+
+test('a person makes an account and an organisation, forgets the password and sets a new one', async () => {
+  const { page, faults } = await openPage(browser, { width: 360, scheme: 'dark' });
+  const look = async (name: string) => {
+    await picture(page, `account-${name}`);
+    await expectAccessible(page, name);
+    await expectNoSidewaysScroll(page, name);
+  };
+  await page.goto(`${stack.console_url}/sign-in`);
+  await page.getByRole('link', { name: 'Make an account' }).click();
+  await page.getByLabel('Your name').fill('Mira');
+  await page.getByLabel('E-mail').fill('mira@alone.example');
+  await page.getByLabel('Password', { exact: true }).fill('short');
+  await page.getByLabel(/I accept the terms/).check();
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByText('A password has 12 to 128 characters.').waitFor();
+  await look('register');
+  await page.getByLabel('Password', { exact: true }).fill('seven quiet rivers');
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByText('A mail is on its way to mira@alone.example.').waitFor();
+  await look('sent');
+  await knowNewest('registration', secret('ver'));
+  await page.goto(`${stack.console_url}/verify-email#${secret('ver')}`);
+  await page.getByRole('button', { name: 'Confirm the address' }).waitFor();
+  expect(page.url()).not.toContain(secret('ver'));
+  await look('verify');
+  await page.getByRole('button', { name: 'Confirm the address' }).click();
+  await page.getByText('mira@alone.example is confirmed.').waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+
+  await page.getByRole('link', { name: 'Forgotten password' }).click();
+  await page.getByLabel('E-mail').fill('mira@alone.example');
+  await look('forgot');
+  await page.getByRole('button', { name: 'Send the mail' }).click();
+  await page.getByText('If there is an account with this address').waitFor();
+  await knowNewest('password_reset', secret('rst'));
+  await page.goto(`${stack.console_url}/reset-password#${secret('rst')}`);
+  await page.getByLabel('New password').fill('eight loud mountains');
+  await look('reset');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByText('The password is set').waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await fillSignIn(page, { email: 'mira@alone.example', password: 'eight loud mountains' });
+  await page.getByRole('button', { name: 'Make an organisation' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Alone Ltd');
+  await dialog.getByLabel('Billing country').fill('IN');
+  await look('first-organisation');
+  await dialog.getByRole('button', { name: 'Make the organisation' }).click();
+  await page.waitForURL('**/alone-ltd/live/home');
+  // The password that was too short; a browser reports refusals by itself.
+  expect(faults).toEqual([expect.stringContaining('400 (Bad Request)')]);
+});
+
+test('the pages for people who are not signed in are legible in light on a wide screen', async () => {
+  const { page, context } = await openPage(browser, { width: 1440, scheme: 'light' });
+  for (const path of ['sign-in', 'register', 'verify-email', 'forgot-password', 'reset-password']) {
+    await page.goto(`${stack.console_url}/${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await picture(page, `outside-${path}`);
+    await expectAccessible(page, path);
+  }
   await context.close();
 });

@@ -1,6 +1,6 @@
 // An organization with people in it, and the links that mails brought.
 import { deriveKey, unseal } from '@svc/core/kernel/index.ts';
-import { type Harness, type Person, startHarness } from '../registry/harness.ts';
+import { type Harness, type HarnessOptions, type Person, startHarness } from '../registry/harness.ts';
 
 export interface World extends Harness {
   /** The token in the newest mail of `template` to `recipient`. */
@@ -12,8 +12,8 @@ export interface World extends Harness {
 }
 
 /** Starts everything once per test file. */
-export async function startWorld(): Promise<World> {
-  const harness = await startHarness();
+export async function startWorld(options: HarnessOptions = {}): Promise<World> {
+  const harness = await startHarness(options);
   const { pool, root_key } = harness;
   return {
     ...harness,

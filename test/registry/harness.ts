@@ -98,7 +98,7 @@ function defectLog(defects: unknown[]): Log {
   return log;
 }
 
-interface HarnessOptions {
+export interface HarnessOptions {
   /** The database; a new one unless given. */
   readonly url?: string;
   /** Services that the gateway has besides. */

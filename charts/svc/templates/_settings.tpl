@@ -27,6 +27,7 @@ SVC_LEDGER_SHARDS_OPEN: {{ join "," . | quote }}
 {{- end }}
 SVC_LIMITS_LEASE_SECONDS: {{ int64 $v.limits.leaseSeconds | quote }}
 SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
+SVC_SIGNUP: {{ $v.signup | quote }}
 SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
 SVC_GRAPHQL_PERSISTED_ONLY: {{ $v.graphqlPersistedOnly | quote }}
 SVC_ALLOW_INSECURE_WEBHOOKS: {{ $v.webhooks.allowInsecure | quote }}

@@ -2,6 +2,7 @@
 
 interface Boot {
   readonly base_url?: string;
+  readonly signup?: 'closed' | 'invite' | 'open';
 }
 
 function read(): Boot {
@@ -18,3 +19,6 @@ const boot = read();
 
 /** Public address of the gateway, as it stands in snippets; without `/v1`. */
 export const base_url = boot.base_url ?? location.origin;
+
+/** Who may make an account. */
+export const signup = boot.signup ?? 'closed';

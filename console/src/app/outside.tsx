@@ -1,9 +1,8 @@
-// Pages outside an organisation: an unknown address, a server that does not answer, or a defect.
+// Pages outside an organisation: an unknown address, or a defect.
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { loadSession, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
-import { Empty, ErrorBox } from '../ui/states.tsx';
+import { Empty } from '../ui/states.tsx';
 import { isReached, PageLost } from './kept.ts';
 
 export function NotFound() {
@@ -21,29 +20,6 @@ export function NotFound() {
         >
           It may belong to an organisation that you are not a member of, or it has been removed.
         </Empty>
-      </div>
-    </main>
-  );
-}
-
-/** The session could not be asked for, or the person is in no organisation. */
-export function Unreachable() {
-  const state = useSessionState();
-  const again = async () => {
-    await loadSession();
-    location.reload();
-  };
-  return (
-    <main className="outside">
-      <div className="card">
-        {state.kind === 'unreachable' ? (
-          <ErrorBox fault={state.fault} onRetry={() => void again()} />
-        ) : (
-          <Empty page title="You are in no organisation yet">
-            Ask an owner or admin of yours for an invitation to{' '}
-            {state.kind === 'signed_in' && state.session.user.email}.
-          </Empty>
-        )}
       </div>
     </main>
   );

@@ -1,4 +1,4 @@
-// All addresses: /sign-in, /invitation, and /{org}/{live|sandbox}/{page}. Each page is a chunk of its own; what a page keeps in
+// All addresses: those of people who are not signed in (/sign-in and others), and /{org}/{live|sandbox}/{page}. Each page is a chunk of its own; what a page keeps in
 // the address has a typed reader here, so that a wrong or unknown parameter is dropped and never breaks a page.
 import {
   createRootRoute,
@@ -11,7 +11,7 @@ import {
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
 import { kept } from './kept.ts';
-import { NotFound, PageFault, Unreachable } from './outside.tsx';
+import { NotFound, PageFault } from './outside.tsx';
 import { rememberPlace, startPlace } from './place.ts';
 import {
   readCreditsSearch,
@@ -23,6 +23,7 @@ import {
   readSignInSearch,
 } from './search.ts';
 import { Shell } from './shell.tsx';
+import { Unreachable } from './unreachable.tsx';
 
 export const rootRoute = createRootRoute({
   component: Outlet,
@@ -99,6 +100,22 @@ const pages = {
     kept(() => import('../pages/sign-on/page.tsx')),
     'SignOnPage',
   ),
+  register: lazyRouteComponent(
+    kept(() => import('../pages/account/register-page.tsx')),
+    'RegisterPage',
+  ),
+  'verify-email': lazyRouteComponent(
+    kept(() => import('../pages/account/verify-page.tsx')),
+    'VerifyEmailPage',
+  ),
+  'forgot-password': lazyRouteComponent(
+    kept(() => import('../pages/account/forgot-page.tsx')),
+    'ForgotPasswordPage',
+  ),
+  'reset-password': lazyRouteComponent(
+    kept(() => import('../pages/account/reset-page.tsx')),
+    'ResetPasswordPage',
+  ),
   profile: lazyRouteComponent(
     kept(() => import('../pages/profile/page.tsx')),
     'ProfilePage',
@@ -136,6 +153,29 @@ const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
   component: pages.invitation,
+});
+
+const registerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/register',
+  component: pages.register,
+});
+
+/** Where mails lead whose links prove an address or set a password; the token stands behind the number sign. */
+const verifyEmailRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/verify-email',
+  component: pages['verify-email'],
+});
+const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  component: pages['reset-password'],
+});
+const forgotPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/forgot-password',
+  component: pages['forgot-password'],
 });
 
 const indexRoute = createRoute({
@@ -278,6 +318,10 @@ const profileRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   signInRoute,
   invitationRoute,
+  registerRoute,
+  verifyEmailRoute,
+  forgotPasswordRoute,
+  resetPasswordRoute,
   indexRoute,
   returnRoute,
   policyLinkRoute,

@@ -13,8 +13,9 @@ import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
 import { type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
-import { NotFound, Unreachable } from './outside.tsx';
+import { NotFound } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { Unreachable } from './unreachable.tsx';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
 const CreateOrgDialog = lazy(() => import('./create-org.tsx').then((m) => ({ default: m.CreateOrgDialog })));

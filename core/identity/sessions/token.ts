@@ -7,13 +7,15 @@ const MFA_PREFIX = 'svc-mfa-';
 const INVITATION_PREFIX = 'svc-inv-';
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
 
-type TokenKind = 'session' | 'staff' | 'mfa' | 'invitation';
+type TokenKind = 'session' | 'staff' | 'mfa' | 'invitation' | 'verification' | 'reset';
 
 const prefixOf: Readonly<Record<TokenKind, string>> = {
   session: SESSION_PREFIX,
   staff: STAFF_PREFIX,
   mfa: MFA_PREFIX,
   invitation: INVITATION_PREFIX,
+  verification: 'svc-ver-',
+  reset: 'svc-rst-',
 };
 
 /** A fresh token with 256 random bits. */

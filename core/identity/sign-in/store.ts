@@ -51,7 +51,16 @@ export async function endChallenge(db: Db, hash: Buffer): Promise<boolean> {
   return rowCount === 1;
 }
 
-export type ThrottleKind = 'account' | 'address' | 'totp' | 'staff' | 'link';
+export type ThrottleKind =
+  | 'account'
+  | 'address'
+  | 'totp'
+  | 'staff'
+  | 'link'
+  /** Requests for mail, by network address. */
+  | 'asking'
+  /** Mails of one kind that were asked for an address. */
+  | 'mailing';
 
 export interface ThrottleKey {
   readonly kind: ThrottleKind;

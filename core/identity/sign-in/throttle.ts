@@ -15,11 +15,11 @@ import {
 const WINDOW_S = 15 * 60;
 const FIRST_LOCK_S = 15 * 60;
 const LONGEST_LOCK_S = 4 * 3_600;
-/** Links that lead nowhere are counted per hour, everything else per quarter of an hour. */
-const LINK_WINDOW_S = 3_600;
+/** Links that lead nowhere and mails that are asked for are counted per hour, sign-ins per quarter of an hour. */
+const HOUR_S = 3_600;
 const maxFailures: Readonly<Record<ThrottleKind, number>> = {
   ...{ account: 10, staff: 10, totp: 10, address: 50 },
-  link: 10,
+  ...{ link: 10, asking: 20, mailing: 3 },
 };
 
 /** A counter; `about` is an address, a person or a network prefix. */
@@ -102,11 +102,48 @@ export async function beginLinkAttempt(context: Context): Promise<Attempt> {
   if (prefix === null) return new Attempt(context, []);
   const key = keyOf('link', prefix);
   const at = context.now();
-  if (await takeAttempt(context.db, key, { at, max: maxFailures.link, window_s: LINK_WINDOW_S }))
+  if (await takeAttempt(context.db, key, { at, max: maxFailures.link, window_s: HOUR_S }))
     return new Attempt(context, [key]);
-  const ends_at = await findThrottleEnd(context.db, key, LINK_WINDOW_S);
+  const ends_at = await findThrottleEnd(context.db, key, HOUR_S);
   throw new ServiceError('too_many_attempts', 'Too many links that lead nowhere. Wait, then try again.', {
     details: { scope: 'address' },
     retry_after_ms: Math.max(1_000, (ends_at ?? at).getTime() - at.getTime()),
   });
+}
+
+/** Takes one of the places of an hour; when none is left, the milliseconds until one is, else null. */
+async function takeOfHour(
+  context: Context,
+  kind: 'asking' | 'mailing',
+  about: string,
+): Promise<number | null> {
+  const key = keyOf(kind, about);
+  const at = context.now();
+  if (await takeAttempt(context.db, key, { at, max: maxFailures[kind], window_s: HOUR_S })) return null;
+  const ends_at = await findThrottleEnd(context.db, key, HOUR_S);
+  return Math.max(1_000, (ends_at ?? at).getTime() - at.getTime());
+}
+
+/**
+ * Counts that mail of one kind (`purpose`) is asked for an address, whether there is an account or not, so that the
+ * count says nothing about that: three an hour, and twenty requests an hour from one network address. Returns how long
+ * to wait until the address gets another one; null: it gets one now.
+ * @throws ServiceError too_many_attempts for the network address.
+ */
+export async function takeMailing(
+  context: Context,
+  { purpose, email_key }: { purpose: 'verify' | 'reset'; email_key: string },
+): Promise<number | null> {
+  const prefix = addressPrefix(context.client_ip);
+  const wait_ms = prefix === null ? null : await takeOfHour(context, 'asking', prefix);
+  if (wait_ms === null) return takeOfHour(context, 'mailing', `${purpose} ${email_key}`);
+  throw new ServiceError('too_many_attempts', 'Too many requests from your network. Wait, then try again.', {
+    details: { scope: 'address' },
+    retry_after_ms: wait_ms,
+  });
+}
+
+/** Forgets the failed sign-ins of an account whose person has proved themselves in another way. */
+export function forgetFailures(context: Context, email_key: string): Promise<void> {
+  return clearAttempts(context.db, keyOf('account', email_key));
 }

@@ -1,46 +1,141 @@
-// Making an account of one's own.
+// Making an account of one's own, and a forgotten password: what people do before they are signed in.
 import { Type } from 'typebox';
 import { lineOf, named, oneOf, operation, ServiceError } from '../../kernel/index.ts';
 import { EmailIn, PasswordIn } from '../schema.ts';
 import { registerInvited } from './register.ts';
+import { askReset, resetByLink } from './reset.ts';
+import { register, resendVerification, verifyEmail } from './verify.ts';
+
+const anybody = { kind: 'public' } as const;
+const TokenIn = Type.String({ minLength: 1, maxLength: 128 });
+const person = { email: 'ravi@acme.example', password: 'correct horse battery staple', name: 'Ravi' };
 
 const Registered = named(
   'Registered',
-  Type.Object({ status: oneOf(['registered']) }, { description: 'sign in with address and password' }),
+  Type.Object({
+    status: oneOf(['registered', 'verification_sent'], 'RegistrationStatus'),
+  }),
+);
+
+/** What is answered whether or not there is an account. */
+const Asked = named(
+  'MailAsked',
+  Type.Object(
+    { status: oneOf(['accepted']) },
+    { description: 'says nothing about whether an account exists' },
+  ),
 );
 
 const registerOperation = operation({
   name: 'auth.register',
   method: 'POST',
   path: '/v1/auth/register',
-  summary: 'Make an account with the link of an invitation, which it accepts',
-  audience: { kind: 'public' },
+  summary: 'Make an account: with the link of an invitation at once, otherwise a mail brings a link',
+  audience: anybody,
   input: Type.Object({
     email: EmailIn,
     password: PasswordIn,
     name: lineOf(120),
     accept_terms: Type.Boolean({ description: 'must be true' }),
-    invitation_token: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    invitation_token: Type.Optional(TokenIn),
   }),
   output: Registered,
   errors: [
     ...(['invite_required', 'token_invalid', 'token_expired', 'weak_password', 'already_exists'] as const),
-    ...(['permission_denied', 'org_inactive', 'too_many_attempts', 'csrf_failed'] as const),
+    ...(['permission_denied', 'org_inactive', 'sso_required', 'too_many_attempts', 'csrf_failed'] as const),
   ],
   status: 201,
-  request: {
-    ...{ email: 'ravi@acme.example', password: 'correct horse battery staple', name: 'Ravi' },
-    ...{ accept_terms: true, invitation_token: `svc-inv-${'A'.repeat(43)}` },
-  },
-  example: { status: 'registered' },
+  request: { ...person, accept_terms: true },
+  example: { status: 'verification_sent' },
   async run(context, { accept_terms, invitation_token, ...person }) {
     if (!accept_terms)
       throw new ServiceError('invalid_request', 'Accept the terms to go on.', { param: 'accept_terms' });
-    if (invitation_token === undefined)
+    if (invitation_token !== undefined) {
+      await registerInvited(context, { ...person, token: invitation_token });
+      return { status: 'registered' as const };
+    }
+    if (context.services.sign_in.signup !== 'open')
       throw new ServiceError('invite_required', 'Accounts are made with an invitation.');
-    await registerInvited(context, { ...person, token: invitation_token });
-    return { status: 'registered' as const };
+    await register(context, person);
+    return { status: 'verification_sent' as const };
   },
 });
 
-export const signUpOperations = [registerOperation] as const;
+const verifyEmailOperation = operation({
+  name: 'auth.verify_email',
+  method: 'POST',
+  path: '/v1/auth/verify-email',
+  summary: 'Prove the address with the token that was mailed to it: the account is made',
+  audience: anybody,
+  input: Type.Object({ token: TokenIn }),
+  output: named('EmailVerified', Type.Object({ email: Type.String(), status: oneOf(['verified']) })),
+  errors: ['token_invalid', 'token_expired', 'too_many_attempts', 'csrf_failed'],
+  request: { token: `svc-ver-${'A'.repeat(43)}` },
+  example: { email: person.email, status: 'verified' },
+  run: async (context, { token }) => ({
+    email: await verifyEmail(context, token),
+    status: 'verified' as const,
+  }),
+});
+
+const resendOperation = operation({
+  name: 'auth.verify_email.resend',
+  method: 'POST',
+  path: '/v1/auth/verify-email/resend',
+  summary: 'Mail the link of an account that waits again; the one before leads nowhere from then on',
+  audience: anybody,
+  input: Type.Object({ email: EmailIn }),
+  output: Asked,
+  errors: ['too_many_attempts', 'csrf_failed'],
+  request: { email: person.email },
+  example: { status: 'accepted' },
+  async run(context, { email }) {
+    await resendVerification(context, email);
+    return { status: 'accepted' as const };
+  },
+});
+
+const forgotOperation = operation({
+  name: 'auth.password.forgot',
+  method: 'POST',
+  path: '/v1/auth/password/forgot',
+  summary: 'Mail a link that sets a new password, at most three an hour to an address',
+  audience: anybody,
+  input: Type.Object({ email: EmailIn }),
+  output: Asked,
+  errors: ['too_many_attempts', 'csrf_failed'],
+  request: { email: person.email },
+  example: { status: 'accepted' },
+  async run(context, { email }) {
+    await askReset(context, email);
+    return { status: 'accepted' as const };
+  },
+});
+
+const resetOperation = operation({
+  name: 'auth.password.reset',
+  method: 'POST',
+  path: '/v1/auth/password/reset',
+  summary: 'Set a new password with the token of the mail; every session of the person ends',
+  audience: anybody,
+  input: Type.Object({ token: TokenIn, password: PasswordIn }),
+  output: named('PasswordReset', Type.Object({ status: oneOf(['changed']) })),
+  errors: [
+    ...(['token_invalid', 'token_expired', 'weak_password', 'sso_required', 'too_many_attempts'] as const),
+    'csrf_failed',
+  ],
+  request: { token: `svc-rst-${'A'.repeat(43)}`, password: person.password },
+  example: { status: 'changed' },
+  async run(context, input) {
+    await resetByLink(context, input);
+    return { status: 'changed' as const };
+  },
+});
+
+export const signUpOperations = [
+  registerOperation,
+  verifyEmailOperation,
+  resendOperation,
+  forgotOperation,
+  resetOperation,
+] as const;

@@ -34,8 +34,8 @@ const invitation = template({
 });
 
 const email_verification = template({
-  data: Type.Object({ expires_at: TimeIn }),
-  sample: { expires_at: '2026-11-22T10:00:00.000Z' },
+  data: Type.Object({ name: lineOf(120), expires_at: TimeIn }),
+  sample: { name: 'Asha', expires_at: '2026-11-22T10:00:00.000Z' },
   lives_hours: DAY,
   secret: true,
   content: (d, link) => ({
@@ -44,10 +44,29 @@ const email_verification = template({
     title: 'Confirm your e-mail address',
     blocks: [
       text(
-        `Press the button to confirm that this address is yours. The link is valid until ${timeText(d.expires_at)}.`,
+        `An account was asked for with this address, in the name of ${d.name}. Press the button to confirm that this is you and that the address is yours. The link is valid until ${timeText(d.expires_at)}.`,
       ),
       action('Confirm the address', link),
       note(NOT_YOU),
+    ],
+    reason: yours,
+  }),
+});
+
+const account_exists = template({
+  data: Type.Object({}),
+  sample: {},
+  lives_hours: DAY,
+  content: () => ({
+    subject: 'You have an account already',
+    preview: 'Sign in, or set a new password.',
+    title: 'You have an account already',
+    blocks: [
+      text(
+        'Somebody asked for an account with this address. There is one already, and nothing about it has changed. Sign in with it; if you have forgotten the password, set a new one.',
+      ),
+      action('Sign in', '/sign-in'),
+      note('If this was not you, do nothing.'),
     ],
     reason: yours,
   }),
@@ -176,6 +195,7 @@ const waitlist_invited = template({
 export const accountMails = {
   invitation,
   email_verification,
+  account_exists,
   password_reset,
   password_reset_sso,
   recovery_code_used,

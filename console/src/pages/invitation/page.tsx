@@ -5,17 +5,11 @@ import { useEffect, useState } from 'react';
 import type { Fault } from '../../api/errors.ts';
 import { accept, lookUp, type Offer } from '../../api/invitation.ts';
 import { loadSession, signOut, useSessionState } from '../../api/session.ts';
+import { takeToken } from '../../app/mailed-token.ts';
 import { Button } from '../../ui/button.tsx';
 import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { SignInForm } from '../sign-in/form.tsx';
 import { RegisterForm } from './register-form.tsx';
-
-/** The token of the address, which forgets it: it must not stay in the history of the browser. */
-function takeToken(): string {
-  const token = location.hash.slice(1);
-  history.replaceState(history.state, '', location.pathname);
-  return token;
-}
 
 function useOffer() {
   const [token] = useState(takeToken);

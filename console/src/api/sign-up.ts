@@ -1,0 +1,23 @@
+// Accounts that people make for themselves, and forgotten passwords; none of it needs a session.
+import { call, type Result } from './session.ts';
+
+interface NewPerson {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export const register = (person: NewPerson): Promise<Result<unknown>> =>
+  call('POST', '/v1/auth/register', { ...person, accept_terms: true });
+
+export const verifyEmail = (token: string): Promise<Result<{ readonly email: string }>> =>
+  call('POST', '/v1/auth/verify-email', { token });
+
+export const resendVerification = (email: string): Promise<Result<unknown>> =>
+  call('POST', '/v1/auth/verify-email/resend', { email });
+
+export const forgotPassword = (email: string): Promise<Result<unknown>> =>
+  call('POST', '/v1/auth/password/forgot', { email });
+
+export const resetPassword = (token: string, password: string): Promise<Result<unknown>> =>
+  call('POST', '/v1/auth/password/reset', { token, password });

@@ -1,0 +1,132 @@
+// Making an account of one's own: it is asked for, and made by the link in a mail, which proves the address. The answers
+// to whoever asks are the same whether the address has an account or not; only its mailbox learns which.
+import { type Context, ServiceError } from '../../kernel/index.ts';
+import { getEmailKey, sendMail } from '../../mail/index.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
+import { hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
+import { beginLinkAttempt, takeMailing } from '../sign-in/throttle.ts';
+import { findEnforced, ssoRequired } from '../sso/enforce.ts';
+import { findPersonByEmail, insertPerson } from '../store.ts';
+import {
+  deleteRegistrations,
+  findRegistration,
+  insertRegistration,
+  lockRegistration,
+  type Registration,
+  renewRegistration,
+} from './store.ts';
+
+/** As long as the mail itself is worth sending. */
+const LIVES_MS = 24 * 3_600_000;
+
+/** @throws ServiceError too_many_attempts when the address had its mails of this hour. */
+async function takeVerifyMail(context: Context, email_key: string): Promise<void> {
+  const wait_ms = await takeMailing(context, { purpose: 'verify', email_key });
+  if (wait_ms === null) return;
+  throw new ServiceError('too_many_attempts', 'This address had three mails within the hour. Wait for one.', {
+    details: { scope: 'account' },
+    retry_after_ms: wait_ms,
+  });
+}
+
+async function mailLink(
+  context: Context,
+  to: Pick<Registration, 'id' | 'email' | 'mails' | 'name' | 'expires_at'>,
+  token: string,
+): Promise<void> {
+  const { name, expires_at } = to;
+  await sendMail(context, {
+    ...{ template: 'email_verification', to: [to.email], org_id: null },
+    reference: `${to.id}-${to.mails}`,
+    data: { name, expires_at: expires_at.toISOString() },
+    // Behind the number sign, so that no server on the way writes the token down.
+    link: { to: `/verify-email#${token}`, root_key: context.services.root_key },
+  });
+}
+
+/**
+ * Asks for an account. Whoever holds the mailbox gets a link that makes it, or the news that there is one already.
+ * @throws ServiceError weak_password, too_many_attempts, sso_required.
+ */
+export async function register(
+  context: Context,
+  input: { email: string; password: string; name: string },
+): Promise<void> {
+  const { email, password, name } = input;
+  const email_key = getEmailKey(email);
+  refuseWeakPassword(password, { email, param: 'password' });
+  // What a domain asks for is public; it says nothing about an address.
+  const enforced = await findEnforced(context.db, email_key);
+  if (enforced !== null) throw ssoRequired(enforced);
+  await takeVerifyMail(context, email_key);
+  // Hashed for an address that has an account as well, so that both take equally long.
+  const password_hash = await hashPassword(password);
+  await context.transaction(async (context) => {
+    const at = context.now();
+    const id = context.newId('user');
+    if ((await findPersonByEmail(context.db, email_key)) !== null) {
+      await sendMail(context, {
+        ...{ template: 'account_exists', to: [email], org_id: null, reference: id, data: {} },
+      });
+      return;
+    }
+    const token = newToken('verification');
+    const expires_at = new Date(at.getTime() + LIVES_MS);
+    const hash = hashToken(token);
+    await insertRegistration(context.db, { id, email, email_key, name, password_hash, hash, expires_at, at });
+    await mailLink(context, { id, email, name, expires_at, mails: 1 }, token);
+  });
+}
+
+/** Mails another link where an account waits for one; does nothing where none does. @throws ServiceError too_many_attempts. */
+export async function resendVerification(context: Context, email: string): Promise<void> {
+  const email_key = getEmailKey(email);
+  await takeVerifyMail(context, email_key);
+  await context.transaction(async (context) => {
+    const at = context.now();
+    if ((await findPersonByEmail(context.db, email_key)) !== null) return;
+    const token = newToken('verification');
+    const expires_at = new Date(at.getTime() + LIVES_MS);
+    const renewed = await renewRegistration(context.db, {
+      email_key,
+      hash: hashToken(token),
+      expires_at,
+      at,
+    });
+    if (renewed !== null) await mailLink(context, renewed, token);
+  });
+}
+
+function deadLink(): ServiceError {
+  return new ServiceError('token_invalid', 'This link leads to no account that waits. Sign in, or register.');
+}
+
+/**
+ * Makes the account that the link of `token` is for; returns its address.
+ * @throws ServiceError token_invalid (also when it was used, or the address has an account by now), token_expired,
+ * too_many_attempts.
+ */
+export async function verifyEmail(context: Context, token: string): Promise<string> {
+  const attempt = await beginLinkAttempt(context);
+  const hash = hasTokenForm('verification', token) ? hashToken(token) : null;
+  if (hash === null || (await findRegistration(context.db, hash)) === null) throw deadLink();
+  await attempt.withdraw();
+  return context.transaction(async (context) => {
+    const at = context.now();
+    const found = await lockRegistration(context.db, hash);
+    if (found === null) throw deadLink();
+    if (found.expires_at.getTime() <= at.getTime())
+      throw new ServiceError('token_expired', 'The link has expired. Register again.');
+    const { id, email, email_key, name, password_hash } = found;
+    // Of two accounts that were asked for one address the second waits here for the first, and is refused.
+    if (!(await insertPerson(context.db, { id, email, email_key, name, password_hash, at })))
+      throw deadLink();
+    await deleteRegistrations(context.db, email_key);
+    await writeAudit(context, {
+      ...{ action: 'auth.verify_email', org_id: null, target: { type: 'user', id, display: email } },
+      actor: { type: 'user', id, display: email },
+    });
+    return email;
+  });
+}
