@@ -158,6 +158,18 @@ export const commands: readonly Listed[] = [
   ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
+    'backup take',
+    'take a backup of the database while everything works',
+    () => import('./backup/take.ts'),
+  ),
+  listed(
+    'backup follow',
+    'keep every change of the database, until ended',
+    () => import('./backup/follow.ts'),
+  ),
+  listed('backup list', 'show the backups of a folder', () => import('./backup/list.ts')),
+  listed('restore', 'make a data directory of a backup, as it was at a moment', () => import('./restore.ts')),
+  listed(
     'completion',
     'print what completes commands and flags in bash, zsh or fish',
     () => import('./completion/script.ts'),
