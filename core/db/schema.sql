@@ -1818,15 +1818,36 @@ create table public.ticket (
   resolution text not null default ''::text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  waiting_for text not null default 'staff'::text,
   constraint ticket_pkey PRIMARY KEY (id),
   constraint ticket_id_check CHECK ((id ~ '^tkt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint ticket_kind_check CHECK ((kind = ANY (ARRAY['limit_increase'::text, 'invoice_correction'::text, 'refund'::text, 'close_org'::text, 'other'::text]))),
   constraint ticket_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'resolved'::text, 'closed'::text]))),
+  constraint ticket_waits_for_one_side CHECK ((waiting_for = ANY (ARRAY['staff'::text, 'customer'::text]))),
   constraint ticket_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX ticket_open ON public.ticket USING btree (kind, created_at, id) WHERE (status = 'open'::text);
+CREATE INDEX ticket_open_walk ON public.ticket USING btree (created_at, id) WHERE (status = 'open'::text);
 CREATE INDEX ticket_walk ON public.ticket USING btree (org_id, created_at DESC, id DESC);
 grant insert, select, update on public.ticket to svc_runtime;
+
+create table public.ticket_message (
+  ticket_message_id bigint not null generated always as identity,
+  ticket_id text not null,
+  org_id text not null,
+  author text not null,
+  author_id text,
+  author_name text not null,
+  text text not null,
+  created_at timestamp with time zone not null,
+  constraint ticket_message_pkey PRIMARY KEY (ticket_message_id),
+  constraint ticket_message_author_check CHECK ((author = ANY (ARRAY['customer'::text, 'reseller'::text, 'staff'::text]))),
+  constraint ticket_message_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 10000))),
+  constraint ticket_message_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint ticket_message_ticket_id_fkey FOREIGN KEY (ticket_id) REFERENCES ticket(id)
+);
+CREATE INDEX ticket_message_of_ticket ON public.ticket_message USING btree (ticket_id, ticket_message_id);
+grant insert, select on public.ticket_message to svc_runtime;
 
 create table public.topup (
   id text not null,

@@ -10,4 +10,20 @@ export {
   staffSupportOperations,
 } from './staff.ts';
 export { listOpenLimitTickets } from './store.ts';
-export { ticketStatuses } from './types.ts';
+export {
+  closeTicketOperation,
+  createTicketOperation,
+  getTicketOperation,
+  listTicketsOperation,
+  replyToTicketOperation,
+} from './ticket-operations.ts';
+export { AnyTicketView, TicketThread } from './ticket-schema.ts';
+export {
+  answerTicketOperation,
+  getStaffTicketOperation,
+  listStaffTicketsOperation,
+  StaffTicketView,
+} from './ticket-staff.ts';
+export { listOpenTickets } from './ticket-store.ts';
+export { answerTicket, readThread } from './tickets.ts';
+export { ticketAuthors, ticketKinds, ticketSides, ticketStatuses } from './types.ts';

@@ -1,11 +1,12 @@
 // Requests for higher limits: granted in the transaction that asks where the plan has room, else decided by staff.
 import { writeAudit } from '../identity/index.ts';
 import { type Context, type Id, notFound, orgCaller } from '../kernel/index.ts';
-import { type KeyRow, lockKey, roleBehind, sightOf, statusAt, updateKey } from '../keys/index.ts';
+import { type KeyRow, lockKey, sightOf, statusAt, updateKey } from '../keys/index.ts';
 import { writeEvent } from '../ledger/index.ts';
 import { limitsOf, lockOrg } from '../orgs/index.ts';
 import { effective, granting, obstacleOf } from './limits.ts';
 import { countRaises, findLimitTicket, insertLimitTicket } from './store.ts';
+import { askerOf } from './tickets.ts';
 import { type Limits, type LimitTicket, limitNames, type TicketStatus } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -34,13 +35,6 @@ export function writeTicketEvent(
   return writeEvent(context.db, {
     ...{ org_id: ticket.org_id, topic: 'limit.request.updated', payload, at: context.now() },
   });
-}
-
-/** The person who asks; of a key its maker, null for one that is bound to nobody. */
-function askerOf(context: Context): Id<'user'> | null {
-  const caller = orgCaller(context);
-  if (caller.kind === 'session') return caller.user_id;
-  return roleBehind(caller) == null ? null : (caller.maker?.user_id ?? null);
 }
 
 interface Asked {

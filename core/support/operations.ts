@@ -26,6 +26,7 @@ import {
   Words,
 } from './schema.ts';
 import { listLimitTickets } from './store.ts';
+import { ticketOperations } from './ticket-operations.ts';
 
 const audience = { kind: 'key', scopes: ['manage:keys'], session: ['owner', 'admin', 'developer'] } as const;
 const DEFAULT_LIMIT = 50;
@@ -96,4 +97,8 @@ export const listLimitRequestsOperation = operation({
   },
 });
 
-export const supportOperations = [requestLimitsOperation, listLimitRequestsOperation] as const;
+export const supportOperations = [
+  requestLimitsOperation,
+  listLimitRequestsOperation,
+  ...ticketOperations,
+] as const;

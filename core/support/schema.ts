@@ -5,7 +5,7 @@ import { type Limits, type LimitTicket, ticketStatuses } from './types.ts';
 
 const Limit = nullable(Type.Integer());
 /** Limits in an answer. */
-export const LimitsView = Type.Object({ rpm: Limit, tpm: Limit, concurrency: Limit });
+export const LimitsView = named('LimitValues', Type.Object({ rpm: Limit, tpm: Limit, concurrency: Limit }));
 const Asked = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 /** Limits that are asked for or granted. */
 export const limitMembers = {
@@ -17,7 +17,7 @@ export const limitMembers = {
 export const Words = Type.String({ maxLength: 500, format: 'lines' });
 
 export const TicketView = named(
-  'Ticket',
+  'LimitTicket',
   Type.Object({
     id: idOf('ticket'),
     org_id: idOf('org'),

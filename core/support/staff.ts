@@ -23,6 +23,7 @@ import { approveRequest, overrideLimits, refuseRequest } from './decide.ts';
 import { effective } from './limits.ts';
 import { LimitsView, limitMembers, TicketView, ticketExample, viewTicket, Words } from './schema.ts';
 import { listOpenLimitTickets } from './store.ts';
+import { staffTicketOperations } from './ticket-staff.ts';
 import type { LimitTicket } from './types.ts';
 
 const deciders = { kind: 'staff', roles: ['support', 'finance'] } as const;
@@ -171,4 +172,5 @@ export const staffSupportOperations = [
   approveLimitsOperation,
   refuseLimitsOperation,
   overrideLimitsOperation,
+  ...staffTicketOperations,
 ] as const;

@@ -4,6 +4,39 @@ import type { Environment, Id } from '../kernel/index.ts';
 export const ticketStatuses = ['open', 'approved', 'rejected', 'resolved', 'closed'] as const;
 export type TicketStatus = (typeof ticketStatuses)[number];
 
+export const ticketKinds = ['limit_increase', 'invoice_correction', 'refund', 'close_org', 'other'] as const;
+export type TicketKind = (typeof ticketKinds)[number];
+
+/** Who writes: the organization, its reseller, or staff. */
+export const ticketAuthors = ['customer', 'reseller', 'staff'] as const;
+/** Whose turn it is while a ticket is open. */
+export const ticketSides = ['staff', 'customer'] as const;
+
+/** A ticket of any kind. */
+export interface Ticket {
+  readonly id: Id<'ticket'>;
+  readonly org_id: Id<'org'>;
+  readonly kind: TicketKind;
+  readonly status: TicketStatus;
+  readonly subject: string;
+  /** Members by kind; a ticket that was written as text has `text`. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly waiting_for: (typeof ticketSides)[number];
+  readonly created_by: string | null;
+  readonly resolution: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface TicketMessage {
+  readonly ticket_message_id: number;
+  readonly author: (typeof ticketAuthors)[number];
+  readonly author_id: string | null;
+  readonly author_name: string;
+  readonly text: string;
+  readonly created_at: Date;
+}
+
 /** Limits by name; null is not asked for, or no bound. */
 export interface Limits {
   readonly rpm: number | null;

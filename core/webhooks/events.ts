@@ -23,6 +23,7 @@ export const eventTypes = {
   'key.revoked': 'An API key was revoked.',
   'key.expiring': 'An API key ends within seven days, and again within one.',
   'limit.request.updated': 'A request for higher limits was granted or refused.',
+  'ticket.updated': 'Staff answered a ticket, or its status changed.',
   'policy.activated': 'A routing policy was activated.',
   'member.added': 'A member joined the organization.',
   'member.removed': 'A member left the organization, or was removed.',

@@ -48,6 +48,7 @@ import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
 import { addPlans } from './plans.ts';
 import { addSupport } from './support.ts';
+import { addTickets } from './tickets.ts';
 
 interface StaffContext {
   readonly runner: Runner;
@@ -337,6 +338,7 @@ const parts = { builder, derive, connectionType, orgPage, mutation, StaffOrg };
 addDesk(parts);
 addMoneyBack(parts);
 addSupport(parts);
+addTickets(parts);
 addMails(parts);
 addPlans(parts);
 const decided = (t: Any) => ({

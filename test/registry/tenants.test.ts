@@ -41,6 +41,10 @@ const { id: their_session_id } = (
   await harness.call('GET', '/v1/auth/session', { key: their_session })
 ).json().session;
 
+const { id: their_ticket } = (
+  await harness.call('POST', '/v1/tickets', { key: b.key, body: { subject: 'theirs', body: 'ours alone' } })
+).json() as { id: string };
+
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
   '/v1/keys': [b.key_id],
@@ -52,6 +56,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/credits/mandates': [their_mandate],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
+  '/v1/tickets': [their_ticket],
   '/v1/byok': [their_provider_key],
   '/v1/orgs': [b.org.id],
   '/v1/projects': [b.live.id, b.test.id],
@@ -87,6 +92,11 @@ function seen(response: LightMyRequestResponse) {
 
 const addressed = operations.filter((operation) => operation.path.includes(':id'));
 
+/** A body that is complete where one without its members would be refused before its target is looked for. */
+function wholeBody({ name, request }: (typeof operations)[number]): object {
+  return name === 'tickets.reply' ? (request ?? {}) : {};
+}
+
 test('every operation with an id in its path is covered by an object of the other organization', () => {
   expect(addressed.length).toBeGreaterThan(5);
   for (const operation of addressed) {
@@ -100,9 +110,12 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
     const base = operation.path.slice(0, operation.path.indexOf('/:'));
     const address = (id: string) => filled(operation.path).replace(':id', id);
     // What a PUT replaces must be whole to be looked at.
-    const bodies: Partial<Record<string, object>> = { POST: {}, PATCH: {}, PUT: operation.request ?? {} };
+    const bodies: Partial<Record<string, object>> = {
+      ...{ POST: wholeBody(operation), PATCH: {}, PUT: operation.request ?? {} },
+    };
     const body = bodies[operation.method];
-    const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_', '/v1/byok': 'byok_' }[base] ?? '';
+    const kind =
+      { '/v1/keys': 'key_', '/v1/webhooks': 'wh_', '/v1/byok': 'byok_', '/v1/tickets': 'tkt_' }[base] ?? '';
     const missing_id = `${kind}${newRequestId()}`;
     const { audience } = operation;
     // Whoever of this organization may do it at home: a key, a person, or each of them.

@@ -21,7 +21,7 @@ export interface Fault {
 /** A rule reads sources and returns the places that break it. */
 export type Rule = (sources: readonly Source[]) => Fault[];
 
-const SKIPPED = new Set(['node_modules', '.git', '.svc', '.cache', 'coverage', 'dist']);
+const SKIPPED = new Set(['node_modules', '.git', '.svc', '.cache', 'coverage', 'dist', 'dist-staff']);
 /** Written by tools and kept out of git. */
 const GENERATED = new Set(['console/src/api/gen']);
 const TEXT = /\.(ts|tsx|js|mjs|sql|md|json|graphql|ya?ml|sh)$|(^|\/)(Makefile|\.gitignore|\.npmrc|run)$/;

@@ -16,6 +16,7 @@ import {
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { putOnPlan } from '@svc/core/plans/index.ts';
 import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
+import { answerTicket } from '@svc/core/support/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
 import { startHarness } from '../registry/harness.ts';
@@ -116,6 +117,10 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   },
   'limit.request.updated': async () =>
     send('POST', '/v1/limits/requests', { key_id: (await newKey()).id, rpm: 60, reason: 'a test' }),
+  'ticket.updated': async () => {
+    const { id } = await send('POST', '/v1/tickets', { subject: 'a question', body: 'How?' });
+    await answerTicket(harness.context, { id, text: 'So.', resolve: false });
+  },
   'policy.activated': async () => {
     await send('POST', '/v1/policies', { name: 'cheap', yaml: 'sort: price\n' });
     await send('POST', '/v1/policies/cheap/activate', { version: 1 });

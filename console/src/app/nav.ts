@@ -11,6 +11,7 @@ export type NavPage =
   | 'budgets'
   | 'members'
   | 'settings'
+  | 'tickets'
   | 'audit'
   | 'sign-on';
 interface NavItem {
@@ -53,6 +54,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'members', name: 'Members', icon: 'users', key: 'm' },
       { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
       { page: 'audit', name: 'Audit log', icon: 'clock', key: 'a' },
+      { page: 'tickets', name: 'Support', icon: 'mail', key: 't' },
       { page: 'sign-on', name: 'Single sign-on', icon: 'key', key: 'o' },
     ],
   },

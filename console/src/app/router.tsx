@@ -92,6 +92,14 @@ const pages = {
     kept(() => import('../pages/audit/page.tsx')),
     'AuditPage',
   ),
+  tickets: lazyRouteComponent(
+    kept(() => import('../pages/tickets/page.tsx')),
+    'TicketsPage',
+  ),
+  ticket: lazyRouteComponent(
+    kept(() => import('../pages/tickets/ticket-page.tsx')),
+    'TicketPage',
+  ),
   invitation: lazyRouteComponent(
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
@@ -125,7 +133,7 @@ const pages = {
 /** Asks for the code of the page at `pathname`, which would otherwise wait for the session. */
 export function preloadPage(pathname: string): void {
   const [, first, , page, id] = pathname.split('/');
-  const single = { requests: 'request', policies: 'policy' }[page ?? ''];
+  const single = { requests: 'request', policies: 'policy', tickets: 'ticket' }[page ?? ''];
   const name = single !== undefined && id ? single : (page ?? first ?? '');
   if (Object.hasOwn(pages, name)) void pages[name as keyof typeof pages].preload?.();
 }
@@ -309,6 +317,18 @@ const signOnRoute = createRoute({
   component: pages['sign-on'],
 });
 
+const ticketsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/tickets',
+  component: pages.tickets,
+});
+
+const ticketRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/tickets/$id',
+  component: pages.ticket,
+});
+
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -338,6 +358,8 @@ const routeTree = rootRoute.addChildren([
     membersRoute,
     settingsRoute,
     auditRoute,
+    ticketsRoute,
+    ticketRoute,
     signOnRoute,
     profileRoute,
   ]),

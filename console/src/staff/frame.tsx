@@ -31,6 +31,7 @@ const nav: readonly NavItem[] = [
   { href: '/reviews', name: 'Reviews', icon: 'eye', key: 'r' },
   { href: '/disputes', name: 'Disputes', icon: 'refresh', key: 'd' },
   { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
+  { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
 ];

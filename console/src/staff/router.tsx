@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /tickets, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -96,6 +96,15 @@ const limitsRoute = createRoute({
   ),
 });
 
+const ticketsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/tickets',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/tickets/page.tsx')),
+    'TicketsPage',
+  ),
+});
+
 const codesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/codes',
@@ -127,6 +136,7 @@ export function createStaffRouter() {
           reviewsRoute,
           disputesRoute,
           limitsRoute,
+          ticketsRoute,
           codesRoute,
           mailsRoute,
         ],

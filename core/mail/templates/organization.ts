@@ -242,8 +242,9 @@ const ticket_answered = template({
     blocks: [
       ...(d.answer === null ? [] : [text(d.answer)]),
       facts({ Ticket: d.ticket_id, Status: d.status }),
+      action('Open the ticket', `/${d.slug}/live/tickets/${d.ticket_id}`),
     ],
-    reason: `because you wrote this ticket for ${d.org}`,
+    reason: `because you wrote this ticket for ${d.org}, or look after its tickets`,
   }),
 });
 

@@ -16,6 +16,7 @@ const tags = {
   generation: 'The record of one call, by its id.',
   usage: 'Sums over calls.',
   limits: 'What plan and keys allow, and what is left of it.',
+  tickets: 'What you write to support, and what is answered.',
   policies: 'Routing policies: where calls may go and which endpoint is taken first.',
   redaction: 'Shows what redaction would remove from a text.',
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',

@@ -16,8 +16,8 @@ derive.enum('TicketStatus', ticketStatuses);
 
 const Limits = derive.output('Limits', getLimitsOperation.output);
 const AppliedLimits = derive.output('AppliedLimits', LimitsView);
-const Ticket = derive.output('Ticket', TicketView);
-const TicketConnection = connectionType('Ticket', Ticket);
+const LimitTicket = derive.output('LimitTicket', TicketView);
+const TicketConnection = connectionType('LimitTicket', LimitTicket);
 
 builder.queryFields((t) => ({
   limits: t.field({
@@ -52,6 +52,6 @@ mutation({
       resolve: ({ answer }: Payload) => answer.status,
     }),
     applied: t.field({ type: AppliedLimits, resolve: ({ answer }: Payload) => answer.applied }),
-    ticket: t.field({ type: Ticket, resolve: ({ answer }: Payload) => answer.ticket }),
+    ticket: t.field({ type: LimitTicket, resolve: ({ answer }: Payload) => answer.ticket }),
   }),
 });
