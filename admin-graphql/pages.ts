@@ -47,6 +47,8 @@ export interface Boot {
   readonly base_url: string;
   /** Who may make an account; the console of staff makes none. */
   readonly signup?: SignUpMode;
+  /** The bot challenge of the page that makes accounts. */
+  readonly challenge?: { readonly provider: 'turnstile' | 'hcaptcha'; readonly site_key: string };
 }
 
 /** Pages for who is not signed in: their outline has no navigation. */
@@ -102,6 +104,38 @@ function readPersisted(path: string): Map<string, string> {
   return new Map(documents);
 }
 
+/** What the widget of a challenge loads. @see the providers' pages on content security policies. */
+const widgets = {
+  turnstile: {
+    script: ['https://challenges.cloudflare.com'],
+    frame: ['https://challenges.cloudflare.com'],
+    ...{ style: [], connect: [] },
+  },
+  hcaptcha: {
+    ...{ script: ['https://hcaptcha.com', 'https://*.hcaptcha.com'] },
+    ...{ frame: ['https://hcaptcha.com', 'https://*.hcaptcha.com'] },
+    ...{ style: ['https://hcaptcha.com', 'https://*.hcaptcha.com'] },
+    ...{ connect: ['https://hcaptcha.com', 'https://*.hcaptcha.com'] },
+  },
+} as const satisfies Record<string, Record<string, readonly string[]>>;
+
+/** The policy of the page that shows the widget: as of the others, and what its provider loads. */
+function challengePolicy(base_url: string, provider: keyof typeof widgets): string {
+  const { script, frame, style, connect } = widgets[provider];
+  return [
+    ...contentPolicy(base_url)
+      .split('; ')
+      // Scripts of others were not written for trusted types.
+      .filter((rule) => !rule.startsWith('require-trusted-types-for'))
+      .map((rule) => {
+        if (rule.startsWith('script-src')) return [rule, ...script].join(' ');
+        if (rule.startsWith('style-src')) return [rule, ...style].join(' ');
+        return rule.startsWith('connect-src') ? [rule, ...connect].join(' ') : rule;
+      }),
+    `frame-src ${frame.join(' ')}`,
+  ].join('; ');
+}
+
 /** The content security policy that the console is built for: scripts and styles come from this address alone. */
 function contentPolicy(base_url: string): string {
   return [
@@ -129,6 +163,8 @@ function formOf(page: Page, accepted = ''): { coding?: string; body: Buffer } {
 /** Serves `pages` at every path that has no other route. */
 export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void {
   const policy = contentPolicy(boot.base_url);
+  const { challenge } = boot;
+  const register = challenge === undefined ? policy : challengePolicy(boot.base_url, challenge.provider);
   const built = pages.files.get('/index.html');
   const index = built === undefined ? undefined : withBoot(built, boot, 'inside');
   const outside = built === undefined ? undefined : withBoot(built, boot, 'outside');
@@ -145,7 +181,9 @@ export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void 
       .headers({
         etag: page.etag,
         'cache-control': page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-        ...(page.type.startsWith('text/html') ? { 'content-security-policy': policy } : {}),
+        ...(page.type.startsWith('text/html')
+          ? { 'content-security-policy': path === '/register' ? register : policy }
+          : {}),
       })
       .type(page.type);
     if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();

@@ -17,7 +17,7 @@ import {
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
-import { bindPages, type Pages } from './pages.ts';
+import { type Boot, bindPages, type Pages } from './pages.ts';
 import type { Streams } from './streams.ts';
 
 interface TenantListener {
@@ -33,6 +33,13 @@ interface TenantListener {
 function standsAs(seen: Caller, before: SessionCaller): boolean {
   if (seen.kind !== 'session') return false;
   return seen.org_id === before.org_id && seen.role === before.role && seen.barred === before.barred;
+}
+
+function bootOf({ base_url, services }: HttpParts): Boot {
+  const { signup, challenge } = services.sign_in;
+  if (challenge === null) return { base_url, signup };
+  const { provider, site_key } = challenge;
+  return { base_url, signup, challenge: { provider, site_key } };
 }
 
 /** The Fastify instance of the listener, not yet listening. */
@@ -76,11 +83,9 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
       };
     },
   });
-  const { base_url, services } = parts;
-  const { sign_in } = services;
   app.register(async (scope) => {
     bindHealth(scope, parts);
-    if (listener.pages !== null) bindPages(scope, listener.pages, { base_url, signup: sign_in.signup });
+    if (listener.pages !== null) bindPages(scope, listener.pages, bootOf(parts));
   });
   return app;
 }

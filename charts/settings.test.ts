@@ -48,6 +48,10 @@ describe('settings', () => {
       'eInvoices.url': 'https://portal.example',
       'eInvoices.existingSecret.name': 'svc-e-invoices',
       'eInvoices.existingSecret.keysKey': 'keys.pem',
+      challenge: {
+        ...{ kind: 'turnstile', siteKey: 'site', url: 'https://verify.example' },
+        existingSecret: { name: 'svc-challenge', key: 'secret' },
+      },
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'mail.existingSecret.caKey': 'ca.crt',

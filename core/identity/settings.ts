@@ -1,6 +1,7 @@
 // What sign-in needs to know of the installation: cookie policy, console origins, proxies.
 import { type Config, ConfigError, type SignUpMode } from '../kernel/index.ts';
 import { type CookiePolicy, cookiePolicy } from './sessions/token.ts';
+import { type Challenge, challengeOf } from './sign-up/challenge.ts';
 
 export interface SignInSettings {
   readonly cookies: CookiePolicy;
@@ -13,6 +14,8 @@ export interface SignInSettings {
   readonly trusted_proxies: readonly string[];
   /** Who may make an account. */
   readonly signup: SignUpMode;
+  /** What keeps programs from asking for accounts; null: nothing. */
+  readonly challenge: Challenge | null;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -34,6 +37,10 @@ type Facts = Pick<
   | 'trusted_proxies'
   | 'allow_insecure_cookies'
   | 'signup'
+  | 'challenge'
+  | 'challenge_site_key'
+  | 'challenge_secret'
+  | 'challenge_url'
 >;
 
 function local(port: number): string[] {
@@ -43,7 +50,7 @@ function local(port: number): string[] {
 /**
  * The sign-in settings of a program reached at `base_url`. Cookies are bound to https unless the address is http on
  * loopback or insecure cookies are allowed.
- * @throws ConfigError for http:// beyond loopback without SVC_ALLOW_INSECURE_COOKIES.
+ * @throws ConfigError for http:// beyond loopback without SVC_ALLOW_INSECURE_COOKIES, and for a challenge without keys.
  */
 export function signInSettings(config: Facts, base_url: string): SignInSettings {
   const { protocol, hostname } = new URL(base_url);
@@ -62,5 +69,6 @@ export function signInSettings(config: Facts, base_url: string): SignInSettings 
     staff_origins: local(config.staff_port),
     trusted_proxies: config.trusted_proxies ?? [],
     signup: config.signup,
+    challenge: challengeOf(config),
   };
 }

@@ -45,6 +45,11 @@ capabilities:
 {{ include "svc.secretEnv" (dict "env" "SVC_DATABASE_DIRECT_URL" "name" .name "key" .directKey) }}
 {{- end }}
 {{- end }}
+{{- with $v.challenge.existingSecret }}
+{{- if .name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_CHALLENGE_SECRET" "name" .name "key" .key) }}
+{{- end }}
+{{- end }}
 {{- with $v.ledger.shards.existingSecret }}
 {{- if .name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_LEDGER_SHARDS" "name" .name "key" .key) }}

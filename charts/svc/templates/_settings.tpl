@@ -28,6 +28,13 @@ SVC_LEDGER_SHARDS_OPEN: {{ join "," . | quote }}
 SVC_LIMITS_LEASE_SECONDS: {{ int64 $v.limits.leaseSeconds | quote }}
 SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
 SVC_SIGNUP: {{ $v.signup | quote }}
+SVC_CHALLENGE: {{ $v.challenge.kind | quote }}
+{{- with $v.challenge.siteKey }}
+SVC_CHALLENGE_SITE_KEY: {{ . | quote }}
+{{- end }}
+{{- with $v.challenge.url }}
+SVC_CHALLENGE_URL: {{ . | quote }}
+{{- end }}
 SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
 SVC_GRAPHQL_PERSISTED_ONLY: {{ $v.graphqlPersistedOnly | quote }}
 SVC_ALLOW_INSECURE_WEBHOOKS: {{ $v.webhooks.allowInsecure | quote }}

@@ -3,6 +3,7 @@
 interface Boot {
   readonly base_url?: string;
   readonly signup?: 'closed' | 'invite' | 'open';
+  readonly challenge?: { readonly provider: 'turnstile' | 'hcaptcha'; readonly site_key: string };
 }
 
 function read(): Boot {
@@ -22,3 +23,6 @@ export const base_url = boot.base_url ?? location.origin;
 
 /** Who may make an account. */
 export const signup = boot.signup ?? 'closed';
+
+/** What keeps programs from making accounts; null: nothing. */
+export const challenge = boot.challenge ?? null;

@@ -117,11 +117,20 @@ export const guardedFetch: typeof fetch = async (input, init) => {
 };
 
 /** A request of `/v1` as the person who is signed in. */
-export async function call<T>(method: string, path: string, body?: unknown): Promise<Result<T>> {
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Result<T>> {
   try {
     const response = await guardedFetch(path, {
       method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...csrfHeader() },
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...csrfHeader(),
+        ...more,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) return { ok: false, fault: await faultOfResponse(response) };

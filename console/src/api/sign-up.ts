@@ -7,8 +7,14 @@ interface NewPerson {
   readonly password: string;
 }
 
-export const register = (person: NewPerson): Promise<Result<unknown>> =>
-  call('POST', '/v1/auth/register', { ...person, accept_terms: true });
+/** `answer` is of the challenge; "" where there is none. */
+export const register = (person: NewPerson, answer: string): Promise<Result<unknown>> =>
+  call(
+    'POST',
+    '/v1/auth/register',
+    { ...person, accept_terms: true },
+    answer === '' ? {} : { 'x-svc-challenge': answer },
+  );
 
 export const verifyEmail = (token: string): Promise<Result<{ readonly email: string }>> =>
   call('POST', '/v1/auth/verify-email', { token });

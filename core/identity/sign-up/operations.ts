@@ -43,6 +43,7 @@ const registerOperation = operation({
   errors: [
     ...(['invite_required', 'token_invalid', 'token_expired', 'weak_password', 'already_exists'] as const),
     ...(['permission_denied', 'org_inactive', 'sso_required', 'too_many_attempts', 'csrf_failed'] as const),
+    ...(['challenge_failed', 'challenge_unavailable'] as const),
   ],
   status: 201,
   request: { ...person, accept_terms: true },

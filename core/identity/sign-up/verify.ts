@@ -8,6 +8,7 @@ import { hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
 import { beginLinkAttempt, takeMailing } from '../sign-in/throttle.ts';
 import { findEnforced, ssoRequired } from '../sso/enforce.ts';
 import { findPersonByEmail, insertPerson } from '../store.ts';
+import { passChallenge } from './challenge.ts';
 import {
   deleteRegistrations,
   findRegistration,
@@ -47,7 +48,7 @@ async function mailLink(
 
 /**
  * Asks for an account. Whoever holds the mailbox gets a link that makes it, or the news that there is one already.
- * @throws ServiceError weak_password, too_many_attempts, sso_required.
+ * @throws ServiceError weak_password, challenge_failed, challenge_unavailable, too_many_attempts, sso_required.
  */
 export async function register(
   context: Context,
@@ -56,6 +57,7 @@ export async function register(
   const { email, password, name } = input;
   const email_key = getEmailKey(email);
   refuseWeakPassword(password, { email, param: 'password' });
+  await passChallenge(context);
   // What a domain asks for is public; it says nothing about an address.
   const enforced = await findEnforced(context.db, email_key);
   if (enforced !== null) throw ssoRequired(enforced);

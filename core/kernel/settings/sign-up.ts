@@ -1,8 +1,9 @@
-// Settings of sign-up: who may make an account.
-import { oneOf } from '../config-values.ts';
+// Settings of sign-up: who may make an account, and what keeps programs from it.
+import { address, oneOf, optional } from '../config-values.ts';
 import { setting } from './setting.ts';
 
 const signUpModes = ['closed', 'invite', 'open'] as const;
+const challenges = ['none', 'turnstile', 'hcaptcha'] as const;
 /** `closed`: by invitation or approval; `invite`: with a code as well; `open`: everybody. */
 export type SignUpMode = (typeof signUpModes)[number];
 
@@ -12,5 +13,24 @@ export const signUpSettings = {
     'who may make an account: closed (by invitation or approval), invite (with a code as well), open',
     'closed',
     oneOf(signUpModes),
+  ),
+  challenge: setting<(typeof challenges)[number]>(
+    'SVC_CHALLENGE',
+    'bot challenge before an account is asked for: none, turnstile or hcaptcha',
+    'none',
+    oneOf(challenges),
+  ),
+  challenge_site_key: setting(
+    'SVC_CHALLENGE_SITE_KEY',
+    'site key of the challenge, shown to browsers',
+    null,
+    optional,
+  ),
+  challenge_secret: setting('SVC_CHALLENGE_SECRET', 'secret key of the challenge', null, optional, true),
+  challenge_url: setting(
+    'SVC_CHALLENGE_URL',
+    'where answers to the challenge are verified; unset: at its provider',
+    null,
+    address,
   ),
 } as const;

@@ -1,12 +1,13 @@
 // Asking for an account; a mail brings the link that makes it.
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { signup } from '../../api/boot.ts';
+import { challenge, signup } from '../../api/boot.ts';
 import { type Fault, faultOfForm } from '../../api/errors.ts';
 import { register, resendVerification } from '../../api/sign-up.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
+import { ChallengeField } from './challenge.tsx';
 import { OutsideCard, useForm } from './frame.tsx';
 
 function Sent({ email }: { email: string }) {
@@ -31,15 +32,38 @@ function Sent({ email }: { email: string }) {
   );
 }
 
+function useChallenge() {
+  const [answer, setAnswer] = useState('');
+  const [tries, setTries] = useState(0);
+  const [lost, setLost] = useState(false);
+  /** An answer is good once, whatever became of the request. */
+  const spend = () => {
+    setAnswer('');
+    setTries((before) => before + 1);
+  };
+  const field = (
+    <>
+      <ChallengeField tries={tries} onAnswer={setAnswer} onLost={() => setLost(true)} />
+      <FormFault
+        fault={lost ? faultOfForm('The check against programs did not load. Reload the page.') : null}
+      />
+    </>
+  );
+  return { answer, spend, field };
+}
+
 function Form({ onSent }: { onSent: (email: string) => void }) {
+  const { answer, spend, field } = useChallenge();
   const { submit, busy, fault } = useForm((text, form) => {
     const [name, email, password] = [text('name').trim(), text('email').trim(), text('password')];
     if (name === '' || email === '' || password === '')
       return faultOfForm('Enter your name, your e-mail address and a password.');
     if (form.get('terms') === null) return faultOfForm('Accept the terms to go on.');
-    return register({ name, email, password }).then((answer) => {
-      if (answer.ok) onSent(email);
-      return answer;
+    if (challenge !== null && answer === '') return faultOfForm('Show first that you are a person.');
+    return register({ name, email, password }, answer).then((result) => {
+      spend();
+      if (result.ok) onSent(email);
+      return result;
     });
   });
   return (
@@ -65,6 +89,7 @@ function Form({ onSent }: { onSent: (email: string) => void }) {
         <input type="checkbox" name="terms" value="yes" />
         <span>I accept the terms of service.</span>
       </label>
+      {field}
       <FormFault fault={fault} />
       <Button type="submit" kind="primary" className="wide" busy={busy}>
         Make the account

@@ -20,7 +20,8 @@ export function SignInPage() {
   const below = (
     <>
       <Link to="/forgot-password">Forgotten password</Link>
-      {signup === 'open' && <Link to="/register">Make an account</Link>}
+      {/* A document of its own: it alone may load the script of the challenge. */}
+      {signup === 'open' && <a href="/register">Make an account</a>}
     </>
   );
   return (
