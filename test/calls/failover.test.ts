@@ -89,6 +89,19 @@ describe.concurrent('a fault before the first content is taken over by another e
     }
   });
 
+  test.each([true, false])('a large body arrives whole at the other endpoint, stream %s', async (stream) => {
+    const messages = Array.from({ length: 1_501 }, (_, i) => ({
+      role: i % 2 === 0 ? 'user' : 'assistant',
+      content: `turn ${i}`,
+    }));
+    const sites = { a: refusing(500), b: answering(stream) };
+    const more = { stream, messages, ...inOrder('script-a', 'script-b') };
+    const { reply, ended, received } = await scripted(world(), 'script-pair', sites, { more });
+    expect(saidBy(reply)).toBe('a whole answer');
+    expect(ended.attempts).toEqual(['error server', 'ok']);
+    expect(received.map(({ body }) => body['messages'])).toEqual([messages, messages]);
+  });
+
   test('fallbacks: false and max_attempts: 1 try one endpoint alone', async () => {
     for (const route of [{ fallbacks: false }, { max_attempts: 1 }]) {
       const options = { svc: { route: { ...route, providers: { order: ['script-a', 'script-b'] } } } };

@@ -1,7 +1,7 @@
-// Prepares an attempt that was not prepared with the draft, as the first one usually is: the bytes are read again,
-// and media are fetched first if the family needs them as bytes.
+// Prepares an attempt that was not prepared with the draft, as the first one usually is, from the request as it was read
+// again; media are fetched first if the family needs them as bytes.
 import { ServiceError } from '../../../kernel/index.ts';
-import { readAgain } from '../reading.ts';
+import type { CanonicalRequest } from '../../canonical/types.ts';
 import { endAttempt, tellLost } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Tries } from './failover.ts';
@@ -23,18 +23,21 @@ export interface Fetch {
 /**
  * The lane of an attempt at `planned`; its losses are noted in `record`. When the family needs media as bytes that
  * `media` does not contain, returns the fetch of all missing ones instead; this function is then called again with
- * its result.
- * @throws ServiceError what reading the request refuses.
+ * its result. @throws ServiceError when the request cannot be written for the endpoint.
  */
 export function nextLane(
   deps: CallDeps,
   incoming: Incoming,
   { keep, prompt_bytes }: Pick<AttemptTerms, 'keep' | 'prompt_bytes'>,
-  facts: { planned: Planned; record: CallRecord; media: FetchedMedia | null },
+  facts: {
+    request: CanonicalRequest;
+    planned: Planned;
+    record: CallRecord;
+    media: FetchedMedia | null;
+  },
 ): Lane | Fetch {
-  const { planned, record, media } = facts;
+  const { request, planned, record, media } = facts;
   const attempt = record.attempts.length + 1;
-  const request = readAgain(incoming);
   const wanted = wantedMedia(request, deps.adapters.get(planned.endpoint.family), media);
   if (wanted.length > 0) {
     const began = newAttempt(deps.clock, planned.endpoint, attempt);
@@ -66,13 +69,12 @@ function isLasting(error: ServiceError): boolean {
  */
 export function passUnfetched(
   deps: CallDeps,
-  incoming: Incoming,
+  request: CanonicalRequest,
   tries: Tries,
   facts: { attempt: AttemptRecord; record: CallRecord; media: FetchedMedia | null; error: unknown },
 ): unknown {
   const { attempt, record, media, error } = facts;
   if (!(error instanceof ServiceError)) return error;
-  const request = readAgain(incoming);
   const goes_on = tries.pass(
     deps,
     record.attempts.length + 1,

@@ -1,14 +1,16 @@
 // The caller has seen no content yet. An attempt runs, or media are being fetched for one, and after a failed attempt
 // another may follow. A whole answer stays in this stage until it is complete.
 import { ServiceError } from '../../../kernel/index.ts';
-import type { UpstreamFault } from '../../canonical/types.ts';
+import type { CanonicalRequest, UpstreamFault } from '../../canonical/types.ts';
 import { Attempt, type AttemptListener, type Pieces, type Read, type Telling } from '../attempt/attempt.ts';
 import type { Tries } from '../attempt/failover.ts';
 import type { Lane } from '../attempt/lane.ts';
 import type { FetchedMedia } from '../attempt/media.ts';
 import { type Fetch, nextLane, passUnfetched } from '../attempt/next-lane.ts';
 import { RESTARTING, refusalOf, TIME_IS_UP } from '../attempt/outcome.ts';
+import { readAgain, readAgainInSteps } from '../reading.ts';
 import { endAttempt, forgetAttempt, startNow, viewerOf } from '../record.ts';
+import { inTurn } from '../turns.ts';
 import type { Incoming } from '../types.ts';
 import type { Stage } from './call.ts';
 import { leave } from './draining.ts';
@@ -31,18 +33,29 @@ function giveUp({ run, incoming }: Pursuit, said: Said | null, error: unknown, s
   refuse(run, said, { error, body: incoming.body, ...(status === undefined ? {} : { status }) });
 }
 
-/** Begins the next attempt, or the fetching of its media; `last` is the attempt before it. Nothing is thrown. */
+/** Begins the next attempt, or what must come before it; `last` is the attempt before. Nothing is thrown. */
 export function tryNext(pursuit: Pursuit, last: Said | null): void {
-  const { run, incoming, tries, media } = pursuit;
-  const { deps, record } = run.call;
-  let lane: Lane | Fetch;
+  readOnceMore(pursuit, last, (request) => {
+    const { run, incoming, tries, media } = pursuit;
+    const { deps, record } = run.call;
+    const lane = nextLane(deps, incoming, run.terms, { request, planned: tries.planned, record, media });
+    if ('media' in lane) new Fetching(pursuit, lane, last).begin();
+    else tryLane(pursuit, lane);
+  });
+}
+
+/**
+ * Goes on with the request, read again from its bytes: at once, or for a large body in slices, between which the call
+ * waits. What reading or `goOn` throws refuses the call.
+ */
+function readOnceMore(pursuit: Pursuit, last: Said | null, goOn: (request: CanonicalRequest) => void): void {
+  const { incoming } = pursuit;
+  if (incoming.in_slices) return new Rereading(pursuit, last).begin(goOn);
   try {
-    lane = nextLane(deps, incoming, run.terms, { planned: tries.planned, record, media });
+    goOn(readAgain(incoming));
   } catch (error) {
-    return giveUp(pursuit, last, error);
+    giveUp(pursuit, last, error);
   }
-  if ('media' in lane) new Fetching(pursuit, lane, last).begin();
-  else tryLane(pursuit, lane);
 }
 
 /** Sends the attempt that `lane` was prepared for. Nothing is thrown. */
@@ -162,56 +175,26 @@ class Trying implements Stage, AttemptListener {
   }
 }
 
-/**
- * Media are being fetched for an attempt that is not prepared yet: no attempt runs, and a caller that leaves owes
- * nothing.
- */
-class Fetching implements Stage {
+/** Between two attempts: no attempt runs, and a caller that leaves owes nothing. */
+abstract class Between implements Stage {
   readonly asked = false;
-  private readonly pursuit: Pursuit;
-  private readonly fetch: Fetch;
-  private readonly last: Said | null;
+  protected readonly pursuit: Pursuit;
+  protected readonly last: Said | null;
 
-  constructor(pursuit: Pursuit, fetch: Fetch, last: Said | null) {
+  constructor(pursuit: Pursuit, last: Said | null) {
     this.pursuit = pursuit;
-    this.fetch = fetch;
     this.last = last;
   }
 
-  begin(): void {
-    this.pursuit.run.call.enter(this);
-    void this.fetch.media.then(
-      (media) => this.fetched(media),
-      (error: unknown) => this.unfetched(error),
-    );
-  }
+  /** What is waited for is no longer needed. */
+  protected abort(): void {}
 
-  private fetched(media: FetchedMedia): void {
-    if (this.pursuit.run.call.isIn(this)) tryNext({ ...this.pursuit, media }, this.last);
-  }
-
-  /**
-   * Media that an endpoint needs as bytes could not be fetched: the attempt has failed; other endpoints may accept
-   * the address.
-   */
-  private unfetched(error: unknown): void {
-    const { pursuit, last } = this;
-    const { run, incoming, tries, media } = pursuit;
-    if (!run.call.isIn(this)) return;
-    this.fetch.abort();
-    let refusal: unknown;
-    try {
-      const { deps, record } = run.call;
-      refusal = passUnfetched(deps, incoming, tries, { attempt: this.fetch.attempt, record, media, error });
-    } catch (defect) {
-      refusal = defect;
-    }
-    if (refusal === null) tryNext(pursuit, last);
-    else giveUp(pursuit, last, refusal);
+  protected get isCurrent(): boolean {
+    return this.pursuit.run.call.isIn(this);
   }
 
   left(): void {
-    this.fetch.abort();
+    this.abort();
     this.pursuit.run.call.answer.dropHeld();
     cancel(this.pursuit.run, this.last);
   }
@@ -230,7 +213,66 @@ class Fetching implements Stage {
   }
 
   private stop({ code, message }: typeof TIME_IS_UP): void {
-    this.fetch.abort();
+    this.abort();
     giveUp(this.pursuit, this.last, new ServiceError(code, message), 'error');
+  }
+}
+
+/** A large body is being read again, in slices. */
+class Rereading extends Between {
+  begin(goOn: (request: CanonicalRequest) => void): void {
+    const { run, incoming } = this.pursuit;
+    run.call.enter(this);
+    inTurn(incoming, readAgainInSteps(incoming))
+      .then((request) => {
+        if (this.isCurrent) goOn(request);
+      })
+      .catch((error: unknown) => {
+        if (this.isCurrent) giveUp(this.pursuit, this.last, error);
+      });
+  }
+}
+
+/** Media are being fetched for an attempt that is not prepared yet. */
+class Fetching extends Between {
+  private readonly fetch: Fetch;
+
+  constructor(pursuit: Pursuit, fetch: Fetch, last: Said | null) {
+    super(pursuit, last);
+    this.fetch = fetch;
+  }
+
+  begin(): void {
+    this.pursuit.run.call.enter(this);
+    void this.fetch.media.then(
+      (media) => this.fetched(media),
+      (error: unknown) => this.unfetched(error),
+    );
+  }
+
+  protected override abort(): void {
+    this.fetch.abort();
+  }
+
+  private fetched(media: FetchedMedia): void {
+    if (this.isCurrent) tryNext({ ...this.pursuit, media }, this.last);
+  }
+
+  /**
+   * Media that an endpoint needs as bytes could not be fetched: the attempt has failed; other endpoints may accept
+   * the address.
+   */
+  private unfetched(error: unknown): void {
+    if (!this.isCurrent) return;
+    this.abort();
+    const { pursuit, last } = this;
+    readOnceMore(pursuit, last, (request) => {
+      const { run, tries, media } = pursuit;
+      const { deps, record } = run.call;
+      const facts = { attempt: this.fetch.attempt, record, media, error };
+      const refusal = passUnfetched(deps, request, tries, facts);
+      if (refusal === null) tryNext(pursuit, last);
+      else giveUp(pursuit, last, refusal);
+    });
   }
 }
