@@ -10,6 +10,7 @@ export {
 } from './operations.ts';
 export { type Answered, listAnswered } from './read-store.ts';
 export { rollUpUsage } from './roll-up.ts';
+export { type ArmCounts, type CanarySamples, takeSamples } from './samples/store.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { dropOldDays, prepareDays } from './store.ts';
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';

@@ -1,6 +1,7 @@
 // SQL of request rows.
 import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 import { batchLiterals } from './encode.ts';
+import { sampleColumns } from './samples/samples.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
 
 /** The columns of a row but `replays`, which is added later than the row. */
@@ -17,6 +18,18 @@ const ATTEMPT_COLUMNS = `
 
 const ALL_OF_ROW = ROW_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
 const ALL_OF_ATTEMPT = ATTEMPT_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
+
+/** Sums the samples of those rows that were not there yet, so that a batch that is sent twice is counted once. */
+const INSERT_SAMPLES = `
+  insert into canary_sample (org_id, name, version, endpoint_id, canary_calls, canary_errors, control_calls,
+                             control_errors)
+  select row.org_id, name, version, endpoint_id,
+         count(*) filter (where is_canary), count(*) filter (where is_canary and failed),
+         count(*) filter (where not is_canary), count(*) filter (where not is_canary and failed)
+    from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::bool[], $8::bool[])
+           as s (request_id, name, version, endpoint_id, is_canary, failed)
+    join row using (request_id)
+   group by row.org_id, name, version, endpoint_id`;
 
 /** Whether `row` was written by the sweeper, for a call whose process seemed to be dead. */
 function isLost({ attempt_rows: [attempt] }: RequestRow): boolean {
@@ -35,9 +48,15 @@ function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
  * taken for lost and has ended after all (such a settle is charged and corrects the row).
  */
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
-  const { rows, attempts } = batchLiterals(oncePerCall(batch));
+  const once = oncePerCall(batch);
+  const { rows, attempts } = batchLiterals(once);
+  const samples = sampleColumns(once);
+  const [name, sampling] =
+    samples === null
+      ? ['analytics.insert_rows', '']
+      : ['analytics.insert_rows_and_samples', `, sample as (${INSERT_SAMPLES})`];
   await db.query({
-    name: 'analytics.insert_rows',
+    name,
     text: `
       with row as (
         insert into request_row as r (${ROW_COLUMNS})
@@ -45,12 +64,13 @@ export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<
         on conflict (request_id, ts) do update set ${ALL_OF_ROW}
           where exists (select from request_attempt a
                          where a.request_id = r.request_id and a.attempt = 1 and a.call_ts = r.ts
-                           and a.error_class = 'gateway_lost'))
+                           and a.error_class = 'gateway_lost')
+        returning request_id, org_id)${sampling}
       insert into request_attempt as a (${ATTEMPT_COLUMNS})
       select ${ATTEMPT_COLUMNS} from unnest($2::request_attempt_v1[])
       on conflict (request_id, attempt, call_ts) do update set ${ALL_OF_ATTEMPT}
         where a.error_class = 'gateway_lost'`,
-    values: [rows, attempts],
+    values: [rows, attempts, ...(samples ?? [])],
   });
 }
 

@@ -494,6 +494,53 @@ create table public.byok_key (
 CREATE TRIGGER byok_key_announces AFTER INSERT OR DELETE OR UPDATE OF secret_sealed, hint, fallback_to_pool ON public.byok_key FOR EACH ROW EXECUTE FUNCTION announce_byok_change();
 grant delete, insert, select, update on public.byok_key to svc_runtime;
 
+create table public.canary (
+  org_id text not null,
+  name text not null,
+  version integer not null,
+  endpoint_id text not null,
+  state text not null,
+  reason text not null,
+  p_value double precision not null,
+  started_at timestamp with time zone not null,
+  canary_at timestamp with time zone,
+  control_at timestamp with time zone,
+  evaluated_at timestamp with time zone not null,
+  constraint canary_pkey PRIMARY KEY (org_id, name, version, endpoint_id),
+  constraint canary_p_value_check CHECK (((p_value >= (0)::double precision) AND (p_value <= (1)::double precision))),
+  constraint canary_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'green'::text, 'red'::text]))),
+  constraint canary_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
+);
+grant delete, insert, select, update on public.canary to svc_runtime;
+
+create table public.canary_sample (
+  org_id text not null,
+  name text not null,
+  version integer not null,
+  endpoint_id text not null,
+  canary_calls integer not null,
+  canary_errors integer not null,
+  control_calls integer not null,
+  control_errors integer not null
+);
+grant delete, insert, select, update on public.canary_sample to svc_runtime;
+
+create table public.canary_window (
+  org_id text not null,
+  name text not null,
+  version integer not null,
+  endpoint_id text not null,
+  window_no integer not null,
+  canary_calls bigint not null,
+  canary_errors bigint not null,
+  control_calls bigint not null,
+  control_errors bigint not null,
+  constraint canary_window_pkey PRIMARY KEY (org_id, name, version, endpoint_id, window_no),
+  constraint canary_window_window_no_check CHECK ((window_no >= 0)),
+  constraint canary_window_org_id_name_version_endpoint_id_fkey FOREIGN KEY (org_id, name, version, endpoint_id) REFERENCES canary(org_id, name, version, endpoint_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on public.canary_window to svc_runtime;
+
 create table public.checkin (
   org_id text not null,
   day date not null,
@@ -1144,6 +1191,18 @@ CREATE INDEX policy_activation_walk ON public.policy_activation USING btree (org
 CREATE UNIQUE INDEX policy_active_once ON public.policy_activation USING btree (org_id, COALESCE(project_id, ''::text)) WHERE (ended_at IS NULL);
 CREATE TRIGGER policy_activation_announces AFTER INSERT OR DELETE OR UPDATE OF ended_at ON public.policy_activation FOR EACH ROW EXECUTE FUNCTION announce_policy_change();
 grant delete, insert, select, update on public.policy_activation to svc_runtime;
+
+create table public.policy_canary_halt (
+  org_id text not null,
+  name text not null,
+  version integer not null,
+  endpoint_id text not null,
+  halted_at timestamp with time zone not null,
+  constraint policy_canary_halt_pkey PRIMARY KEY (org_id, name, version, endpoint_id),
+  constraint policy_canary_halt_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
+);
+CREATE TRIGGER policy_canary_halt_announces AFTER INSERT ON public.policy_canary_halt FOR EACH ROW EXECUTE FUNCTION announce_policy_change();
+grant delete, insert, select, update on public.policy_canary_halt to svc_runtime;
 
 create table public.policy_change (
   xid xid8 not null default pg_current_xact_id(),

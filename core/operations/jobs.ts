@@ -34,6 +34,7 @@ import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
+import { judgeCanaries } from '../rollouts/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
 import {
@@ -248,6 +249,7 @@ function moneyJobs(parts: JobParts): Job[] {
       every_ms: 60 * SECOND,
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
+    { name: 'judge_canaries', every_ms: 5 * SECOND, run: () => judgeCanaries(jobContext(parts)) },
     { name: 'recheck_domains', every_ms: HOUR, run: () => recheckDomains(jobContext(parts), parts.egress) },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
     { name: 'open_plan_periods', every_ms: 10 * SECOND, run: () => openPeriods(jobContext(parts)) },

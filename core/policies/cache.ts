@@ -54,8 +54,8 @@ export async function readRulingPolicies(
   const texts = await readActiveTexts(db, org_id);
   let org: ActivePolicy | null = null;
   const projects = new Map<string, ActivePolicy>();
-  for (const { project_id, name, version, yaml } of texts) {
-    const policy = activePolicy(name, version, readStoredPolicy(yaml));
+  for (const { project_id, name, version, yaml, halted } of texts) {
+    const policy = activePolicy(name, version, readStoredPolicy(yaml), new Set(halted));
     if (project_id === null) org = policy;
     else projects.set(project_id, policy);
   }

@@ -39,6 +39,8 @@ export interface Effective {
   readonly byok?: NonNullable<Actions['byok']>;
   readonly max_attempts?: number;
   readonly timeouts?: NonNullable<Actions['timeouts']>;
+  /** Its percent is 0 once it was rolled back. */
+  readonly canary?: NonNullable<Actions['canary']>;
 }
 
 function smaller(a: number | null, b: number | undefined): number | null {
@@ -140,6 +142,7 @@ type Preferences = Pick<
   | 'byok'
   | 'max_attempts'
   | 'timeouts'
+  | 'canary'
 >;
 
 function preferred(before: Effective, actions: Actions): Preferences {
@@ -157,6 +160,7 @@ function preferred(before: Effective, actions: Actions): Preferences {
     byok: actions.byok ?? before.byok,
     max_attempts: actions.max_attempts ?? before.max_attempts,
     timeouts: actions.timeouts === undefined ? before.timeouts : { ...before.timeouts, ...actions.timeouts },
+    canary: actions.canary ?? before.canary,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)) as Preferences;
 }

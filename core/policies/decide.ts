@@ -37,6 +37,8 @@ export interface ActivePolicy {
   readonly version: number;
   readonly document: PolicyDocument;
   readonly defaults: readonly Actions[];
+  /** Endpoints whose canary was rolled back: they get no share any more. */
+  readonly halted: ReadonlySet<string>;
   /** What sets of matching rules ask, by their places: worked out once each. */
   readonly combined: Map<string, Effective>;
 }
@@ -60,12 +62,19 @@ export interface Ruling {
 const COMBINED_MAX = 256;
 const DENIED = 'The routing policy does not allow this call.';
 
-/** `document` ready to be asked. */
-export function activePolicy(name: string, version: number, document: PolicyDocument): ActivePolicy {
+const NONE_HALTED: ReadonlySet<string> = new Set();
+
+/** `document` ready to be asked; `halted` are the endpoints whose canary was rolled back. */
+export function activePolicy(
+  name: string,
+  version: number,
+  document: PolicyDocument,
+  halted = NONE_HALTED,
+): ActivePolicy {
   const defaults: Actions[] = [];
   if (document.sort !== undefined) defaults.push({ sort: document.sort });
   if (document.defaults !== undefined) defaults.push(document.defaults);
-  return { name, version, document, defaults, combined: new Map() };
+  return { name, version, document, defaults, halted, combined: new Map() };
 }
 
 function holds<T>(wanted: readonly T[] | undefined, found: T): boolean {
@@ -158,13 +167,20 @@ export function decide(
   return { ...ruled, barred_fallbacks };
 }
 
+/** `actions` with a canary that was rolled back at no share: the endpoint stays behind all others. */
+function withoutHalted({ halted }: ActivePolicy, actions: Effective): Effective {
+  const { canary } = actions;
+  if (canary === undefined || !halted.has(canary.endpoint)) return actions;
+  return { ...actions, canary: { ...canary, percent: 0 } };
+}
+
 function rule(policy: ActivePolicy, facts: CallFacts): Ruling {
   const rules = policy.document.rules ?? [];
   const matching = matchingRules(rules, facts);
   const key = matching.join();
   let actions = policy.combined.get(key);
   if (actions === undefined) {
-    actions = combine([...policy.defaults, ...matching.map((i) => rules[i] as Rule)]);
+    actions = withoutHalted(policy, combine([...policy.defaults, ...matching.map((i) => rules[i] as Rule)]));
     if (policy.combined.size >= COMBINED_MAX) policy.combined.clear();
     policy.combined.set(key, actions);
   }

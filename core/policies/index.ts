@@ -1,8 +1,10 @@
 export { type OrgPolicies, openPolicyCache, type PolicyCache, readRulingPolicies } from './cache.ts';
+export { type CanaryPlan, SHARES, shareOf } from './canary.ts';
 export { cheaper, type Effective } from './combine.ts';
 export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
+export { type CanaryKey, haltCanary } from './halt-store.ts';
 export { type JsonSchema, policySchema } from './language/json-schema.ts';
-export { findPolicyText } from './language/read.ts';
+export { findCanary, findPolicyText, listCanaries, type PlannedCanary } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
 export {
   activatePolicyOperation,
@@ -27,5 +29,5 @@ export {
   policyStatuses,
   ScopeInput,
 } from './schema.ts';
-export { type Actions, type PolicyDocument, policyDialects } from './types.ts';
+export { type Actions, canaryBreaches, type PolicyDocument, policyDialects } from './types.ts';
 export { refuseInvalid } from './write.ts';

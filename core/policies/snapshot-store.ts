@@ -6,6 +6,8 @@ interface ActiveText {
   readonly name: string;
   readonly version: number;
   readonly yaml: string;
+  /** Endpoints of the version whose canary was rolled back. */
+  readonly halted: readonly string[];
 }
 
 /** The texts that rule the organization and its projects now. */
@@ -13,7 +15,10 @@ export async function readActiveTexts(db: Db, org_id: Id<'org'>): Promise<Active
   const { rows } = await db.query<ActiveText>({
     name: 'policies.read_active_texts',
     text: `
-      select activation.project_id, activation.name, activation.version, version.yaml
+      select activation.project_id, activation.name, activation.version, version.yaml,
+             array(select halt.endpoint_id from policy_canary_halt as halt
+                    where (halt.org_id, halt.name, halt.version)
+                          = (activation.org_id, activation.name, activation.version)) as halted
         from policy_activation as activation
         join policy_version as version using (org_id, name, version)
        where activation.org_id = $1 and activation.ended_at is null`,

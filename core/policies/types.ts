@@ -85,7 +85,10 @@ export type ActionKey = (typeof actionKeys)[number];
 /** Keys of the grammar that this release refuses by name. */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
 /** Keys that are checked, and refused until they are executed: a policy that is stored does all that it says. */
-export const unexecutedKeys = ['canary', 'shadow', 'experiment'] as const;
+export const unexecutedKeys = ['shadow', 'experiment'] as const;
+
+/** What happens to a canary that is worse: the first unless its policy says otherwise. */
+export const canaryBreaches = ['rollback', 'alert'] as const;
 
 const Weight = Type.Number({ minimum: 0, maximum: 1 });
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000 });
@@ -174,7 +177,9 @@ const actions = {
         max_error_rate: opt(Share),
         min_samples: opt(count(20, 1_000_000)),
         window_s: opt(count(60, 86_400)),
-        on_breach: opt(choice(['rollback', 'alert'])),
+        on_breach: opt(choice(canaryBreaches)),
+        alpha: opt(Type.Number({ minimum: 0.000_001, maximum: 0.5 })),
+        min_effect: opt(Share),
       },
       closed,
     ),

@@ -1,1 +1,3 @@
+export { Canary, canaryStates, listCanariesOperation } from './canary-operations.ts';
+export { judgeCanaries } from './judge.ts';
 export { diffPolicyOperation, PolicyDiff, rolloutOperations } from './operations.ts';

@@ -23,6 +23,7 @@ import {
   ScopeInput,
   validatePolicy,
 } from '../policies/index.ts';
+import { listCanariesOperation } from './canary-operations.ts';
 import { compareCalls } from './compare.ts';
 import { type Move, sumUp } from './sum.ts';
 
@@ -171,4 +172,4 @@ export const diffPolicyOperation = operation({
   },
 });
 
-export const rolloutOperations = [diffPolicyOperation];
+export const rolloutOperations = [diffPolicyOperation, listCanariesOperation];

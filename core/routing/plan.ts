@@ -3,6 +3,7 @@
 import { type Catalog, getNamedModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
 import { OFF, type Wanted, wantedAffinity } from './affinity.ts';
+import { type TakenPart, takenPart } from './canary.ts';
 import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
 import {
   cheapReason,
@@ -164,7 +165,11 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
   const max_attempts = attemptsOf(input);
   // The digest of a prompt is the most expensive step of the choice: not made where there is nothing to choose from.
   const wanted = hasChoice(candidates.models) ? wantedAffinity(input) : OFF;
-  const ranking = { sort, seed: hash32(wanted.key ?? input.request_id), keep_at: wanted.endpoint_id };
+  const ranking = {
+    ...{ sort, seed: hash32(wanted.key ?? input.request_id), keep_at: wanted.endpoint_id },
+    trial: input.trial ?? null,
+  };
+  let canary: TakenPart | null = null;
   let plan: readonly RankedEndpoint[] = [];
   let spare: readonly Passed[] = [];
   for (const model of candidates.models) {
@@ -175,6 +180,7 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
       const own = rank(passOwn(model, input, demands, out.own), ranking, input, room);
       ranked = shareAttempts(own, rank(pass(model, input, demands, out), ranking, input, room), room);
     }
+    if (ranked.arm !== null && plan.length === 0) canary = takenPart(input, ranked.arm);
     plan = plan.length === 0 ? ranked.plan : [...plan, ...ranked.plan];
     spare = spare.length === 0 ? ranked.spare : [...spare, ...ranked.spare];
   }
@@ -185,7 +191,9 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
     excluded: out.excluded,
     lost: out.lost,
     sort,
-    affinity: affinityOf(wanted, plan[0]),
+    ...(canary === null ? {} : { canary }),
+    // A call of the canary is remembered nowhere: the calls that belong to it stay where they are.
+    affinity: affinityOf(canary?.arm === 'canary' ? OFF : wanted, plan[0]),
     ...(failover === undefined ? {} : { failover }),
     ...(out.too_expensive || out.own?.too_expensive === true ? { too_expensive: true as const } : {}),
     max_attempts,

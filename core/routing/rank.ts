@@ -2,6 +2,7 @@
 // many are put in order as can be tried at all: sorting a thousand for an attempt or three would cost more than the
 // rest of the decision.
 import type { Endpoint } from '../catalog/index.ts';
+import type { Trial } from './canary.ts';
 import { spreadOf } from './facts.ts';
 import { type Candidates, score } from './score.ts';
 import type { Passed, RankedEndpoint, RouteLoss, SettledInput, Sort } from './types.ts';
@@ -23,11 +24,15 @@ interface Ranking {
   readonly seed: number;
   /** The endpoint to move first; null: none is remembered. */
   readonly keep_at: string | null;
+  /** The canary of the policy, whose place is its own; null: there is none. */
+  readonly trial: Trial | null;
 }
 
 export interface Ranked {
   readonly plan: readonly RankedEndpoint[];
   readonly spare: readonly Passed[];
+  /** The side of the canary that the call is on; null: it takes no part. */
+  readonly arm: Trial['arm'];
 }
 
 const NO_PLACES: ReadonlyMap<string, number> = new Map();
@@ -74,6 +79,9 @@ function behaviourLosses(losses: readonly RouteLoss[]): number {
   return count;
 }
 
+/** Levels before and behind those of every order, for a canary. */
+const FIRST = -tiers.length;
+const LAST = 1_000_000 * tiers.length + SCORE;
 /** A level that is behind every other. */
 const PICKED = Number.POSITIVE_INFINITY;
 
@@ -101,6 +109,22 @@ function setLevels(candidates: Candidates, keep_at: string | null, input: Settle
   return unnamed;
 }
 
+/**
+ * Puts the canary first for its share of the calls and behind all others for the rest, whatever order is asked for: it
+ * is there where nothing else is left. Returns the side that the call is on; null where the choice was none, because one
+ * side could not have served it as well.
+ */
+function placeTrial(candidates: Candidates, trial: Trial, input: SettledInput): Trial['arm'] {
+  const { passed, level } = candidates;
+  const at = passed.findIndex(({ endpoint }) => endpoint.id === trial.endpoint_id);
+  if (at < 0) return null;
+  level[at] = LAST;
+  const fits = passed.length > 1 && tierOf(candidates, at, input, null) < tiers.indexOf('server_tool');
+  if (trial.arm === null || !fits) return null;
+  if (trial.arm === 'canary') level[at] = FIRST;
+  return trial.arm;
+}
+
 /** Of those not picked the one with the lowest level, and among these with the highest score. */
 function bestOf({ passed, level, scores }: Candidates): number {
   let best = 0;
@@ -121,9 +145,11 @@ function orderOf({ passed, hash }: Candidates, i: number, seed: number): number 
 function pick(candidates: Candidates, i: number, unnamed: number): RankedEndpoint {
   const { passed, level, scores } = candidates;
   const { endpoint, losses } = passed[i] as Passed;
-  const tier = Math.floor(level[i] as number) % tiers.length;
-  const named = (level[i] as number) < unnamed * tiers.length;
+  const at = level[i] as number;
   level[i] = PICKED;
+  if (at === FIRST) return { endpoint, score: scores[i] as number, reason: 'canary', losses };
+  const tier = Math.floor(at) % tiers.length;
+  const named = at < unnamed * tiers.length;
   const reason = named && tier === SCORE ? 'order' : (tiers[tier] as RankedEndpoint['reason']);
   return { endpoint, score: scores[i] as number, reason, losses };
 }
@@ -157,19 +183,20 @@ interface Wanted {
 }
 
 /**
- * The first `most` of `candidates` in the order in which they are tried, and the rest: the caller's order first, then
- * the endpoint to keep to, then healthy before degraded before slow before those that cannot read the conversation's
+ * The first `most` of `candidates` in the order in which they are tried, and the rest: a canary for its share of the
+ * calls, then the caller's order, then the endpoint to keep to, then healthy before degraded before slow before those that cannot read the conversation's
  * signed reasoning, then by score; about equal ones by fewer behaviour losses and then by a hash, which spreads load
  * and stays the same for one request.
  */
 export function rank(candidates: Candidates, ranking: Ranking, input: SettledInput, most: number): Ranked {
   const { passed, level } = candidates;
-  if (most <= 0 || passed.length === 0) return { plan: [], spare: passed };
+  if (most <= 0 || passed.length === 0) return { plan: [], spare: passed, arm: null };
   score(candidates, ranking.sort, input);
   const unnamed = setLevels(candidates, ranking.keep_at, input);
+  const arm = ranking.trial === null ? null : placeTrial(candidates, ranking.trial, input);
   const plan: RankedEndpoint[] = [];
   const wanted = Math.min(most, passed.length);
   while (plan.length < wanted) addGroup(plan, candidates, ranking.seed, { most: wanted, unnamed });
-  if (plan.length === passed.length) return { plan, spare: [] };
-  return { plan, spare: passed.filter((_, i) => level[i] !== PICKED) };
+  if (plan.length === passed.length) return { plan, spare: [], arm };
+  return { plan, spare: passed.filter((_, i) => level[i] !== PICKED), arm };
 }

@@ -3,6 +3,7 @@
 // locked, attempts and time limits of the policy can only be lowered.
 import { type Catalog, findModel } from '../catalog/index.ts';
 import { cheaper, type Effective, type Ruling } from '../policies/index.ts';
+import { trialOf } from './canary.ts';
 import type {
   RouteInput,
   RoutePreferences,
@@ -159,9 +160,11 @@ export function settle(input: RouteInput, catalog: Catalog): SettledInput {
   const ruling = input.policy;
   if (ruling == null) return input;
   const policy_warnings: RouteWarning[] = [];
+  const trial = trialOf(ruling, input.request_id);
   return {
     ...input,
     preferences: settledPreferences(input, ruling, catalog, policy_warnings),
     policy_warnings,
+    ...(trial === null ? {} : { trial }),
   };
 }

@@ -2,6 +2,7 @@
 // (docs/routing.md#the-trace).
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
+import { arms } from './canary.ts';
 import type { RoutePlan } from './types.ts';
 
 /** Exclusions that a route lists one by one; the others are counted. Each takes about 60 bytes of its row. */
@@ -31,6 +32,14 @@ const RouteLeft = Type.Object(
 );
 export type RouteLeft = Static<typeof RouteLeft>;
 
+const RouteCanary = Type.Object(
+  {
+    endpoint_id: Type.String({ description: 'the endpoint on trial' }),
+    arm: oneOf(arms),
+  },
+  { description: 'The side of a canary that the call was put on; absent: it took part in none' },
+);
+
 export const Route = Type.Object(
   {
     policy: Type.String({ description: '`default` for the built-in policy' }),
@@ -38,6 +47,7 @@ export const Route = Type.Object(
     rule: Type.String({ description: 'names of the rules that matched; `-` where none did' }),
     sort: Type.String(),
     affinity: oneOf(['hit', 'miss', '-']),
+    canary: Type.Optional(RouteCanary),
     catalog: Type.String({ description: 'version of the catalog that it was decided by' }),
     candidates: Type.Integer({ minimum: 0, description: 'endpoints that serve the model' }),
     plan: Type.Array(Type.Object({ endpoint_id: Type.String(), score: Type.Number() })),
@@ -58,7 +68,7 @@ export type Route = Static<typeof Route>;
 
 /** What was decided before the first attempt; a refusal has no plan. */
 export interface Decided {
-  readonly route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort' | 'affinity' | 'policy'>;
+  readonly route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort' | 'affinity' | 'policy' | 'canary'>;
   readonly catalog: string;
   readonly reserve_micro_usd: number;
 }
@@ -72,13 +82,14 @@ export function routeOf(
     readonly left?: RouteLeft | null;
   },
 ): Route {
-  const { plan, spare, excluded, sort, affinity, policy } = route;
+  const { plan, spare, excluded, sort, affinity, policy, canary } = route;
   return {
     policy: policy?.name ?? 'default',
     version: policy?.version ?? null,
     rule: policy?.rule ?? '-',
     sort,
     affinity: affinity?.state ?? '-',
+    ...(canary === undefined ? {} : { canary }),
     catalog,
     candidates: plan.length + spare.length + excluded.length,
     plan: plan.map(({ endpoint, score }) => ({ endpoint_id: endpoint.id, score: Number(score.toFixed(3)) })),
@@ -155,8 +166,8 @@ export function routeLine(route: Route): string {
   const tries = cut(route.attempts ?? [], attemptText);
   const policy = route.version === null ? route.policy : `${route.policy}/${route.version}`;
   const head =
-    `v1; policy=${word(policy)}; rule=${word(route.rule)}; sort=${route.sort}; arm=-; canary=0; ` +
-    `aff=${route.affinity}; cand=${route.candidates}; drop=`;
+    `v1; policy=${word(policy)}; rule=${word(route.rule)}; sort=${route.sort}; arm=-; ` +
+    `canary=${route.canary?.arm === 'canary' ? 1 : 0}; aff=${route.affinity}; cand=${route.candidates}; drop=`;
   const win = route.attempts === null ? '' : `; win=${route.winner ?? '-'}`;
   const tail = `${win}; reserve=${route.reserve_micro}`;
   const fixed =

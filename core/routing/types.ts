@@ -3,6 +3,7 @@ import type { Catalog, Endpoint, Model, ModelTask } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
 import type { Effective, Ruling } from '../policies/index.ts';
+import type { TakenPart, Trial } from './canary.ts';
 import type { HealthView } from './health/health.ts';
 
 /** `svc.route` of a body, also the header `x-svc-route`; meanings as in docs/policies.md#keys. */
@@ -206,6 +207,8 @@ export interface SettledPreferences extends Omit<RoutePreferences, 'sort'> {
 export interface SettledInput extends Omit<RouteInput, 'preferences'> {
   readonly preferences: SettledPreferences;
   readonly policy_warnings?: readonly RouteWarning[];
+  /** The canary of the policy; absent: it asks for none. */
+  readonly trial?: Trial;
 }
 
 /** One endpoint in its place. */
@@ -214,7 +217,15 @@ export interface RankedEndpoint {
   /** 0..1, best ÷ own over the candidates of its model. */
   readonly score: number;
   /** Why it stands where it stands; `slow` misses what the policy prefers. */
-  readonly reason: 'order' | 'affinity' | 'score' | 'degraded' | 'slow' | 'server_tool' | 'signature';
+  readonly reason:
+    | 'canary'
+    | 'order'
+    | 'affinity'
+    | 'score'
+    | 'degraded'
+    | 'slow'
+    | 'server_tool'
+    | 'signature';
   readonly losses: readonly RouteLoss[];
 }
 
@@ -262,6 +273,8 @@ export interface RoutePlan {
   readonly sort: Sort;
   /** The policy and its rules that matched; absent: the built-in policy. */
   readonly policy?: PolicyNamed;
+  /** Absent: the call takes part in no canary. */
+  readonly canary?: TakenPart;
   /** Absent: off. */
   readonly affinity?: RouteAffinity;
   /** `failover.on` of the policy; absent: the standard classes. */

@@ -25,6 +25,7 @@ export const eventTypes = {
   'limit.request.updated': 'A request for higher limits was granted or refused.',
   'ticket.updated': 'Staff answered a ticket, or its status changed.',
   'policy.activated': 'A routing policy was activated.',
+  'policy.canary': 'A canary of a routing policy was found good, or worse than the endpoints beside it.',
   'member.added': 'A member joined the organization.',
   'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',

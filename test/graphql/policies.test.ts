@@ -37,6 +37,8 @@ test('a policy is made, tried, activated, rolled back, ended and deleted, and RE
     policy(name: "agents") { name } gone: policy(name: "nobody") { name }
     policyVersions(name: "agents") { version status } none: policyVersions(name: "nobody") { version }
     policyVersion(name: "agents", version: 2) { yaml gateways { applied total } }
+    canaries: policyCanaries(name: "agents") { version state samples onBreach }
+    canariesOfNone: policyCanaries(name: "nobody") { version }
     missing: policyVersion(name: "agents", version: 9) { yaml } }`;
   const seen = await world.ask(tenant, session, read);
   expect(seen.errors).toEqual([]);
@@ -51,6 +53,7 @@ test('a policy is made, tried, activated, rolled back, ended and deleted, and RE
       },
     ],
     ...{ policy: { name: 'agents' }, gone: null, none: null, missing: null },
+    ...{ canaries: [], canariesOfNone: null },
     policyVersions: [
       { version: 2, status: 'ACTIVE' },
       { version: 1, status: 'ACTIVE' },

@@ -1,6 +1,6 @@
 // Request rows for tests.
 import type { RequestRow } from '@svc/core/analytics/index.ts';
-import { newRequestId } from '@svc/core/kernel/index.ts';
+import { type Id, newRequestId } from '@svc/core/kernel/index.ts';
 import type { Tenant } from './harness.ts';
 
 /** A row of a call that went well, with whatever a test wants otherwise. */
@@ -69,5 +69,35 @@ export function rowOf(tenant: Tenant, other: Partial<RequestRow> = {}): RequestR
       },
     ],
     ...other,
+  };
+}
+
+/** What a row of a canary says: on which side the call was, where its first attempt went, and how that ended. */
+export function canaryRow(
+  tenant: Tenant,
+  call: {
+    readonly policy: string;
+    readonly version: number;
+    /** On trial. */
+    readonly endpoint_id: string;
+    readonly arm: 'canary' | 'control';
+    readonly outcome: 'ok' | 'error' | 'cancelled';
+    /** Where the first attempt went; absent: where the side asks. */
+    readonly at?: string;
+  },
+): RequestRow {
+  const { policy, version, endpoint_id, arm, outcome } = call;
+  const row = rowOf(tenant);
+  const [attempt] = row.attempt_rows;
+  if (attempt === undefined) throw new Error('a row without an attempt');
+  const at = (call.at ?? (arm === 'canary' ? endpoint_id : attempt.endpoint_id)) as Id<'endpoint'>;
+  return {
+    ...row,
+    route_trace: {
+      ...{ policy, version, rule: '-', sort: 'balanced', affinity: '-', catalog: 'v', candidates: 2 },
+      ...{ plan: [], excluded: [], excluded_hidden: 0, attempts: [], winner: null, reserve_micro: 0 },
+      canary: { endpoint_id, arm },
+    },
+    attempt_rows: [{ ...attempt, endpoint_id: at, outcome }],
   };
 }

@@ -16,10 +16,12 @@ import {
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { putOnPlan } from '@svc/core/plans/index.ts';
 import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
+import { judgeCanaries } from '@svc/core/rollouts/index.ts';
 import { answerTicket } from '@svc/core/support/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
 import { startHarness } from '../registry/harness.ts';
+import { canaryRow } from '../registry/rows.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { events as rail, startWorld as startMoneyIn } from '../topups/world.ts';
 import { startReceiver } from './receiver.ts';
@@ -28,7 +30,8 @@ import { startWorld } from './world.ts';
 const money = await startMoneyIn();
 const world = await startWorld({ url: money.url });
 const harness = await startHarness({ url: money.url });
-const { org, live, key } = await harness.makeTenant('subscriber');
+const subscriber = await harness.makeTenant('subscriber');
+const { org, live, key } = subscriber;
 const tenant = await world.tenant('subscriber', org.id);
 const receiver = await startReceiver();
 const hook = await tenant.hook(receiver.url, ['*']);
@@ -98,6 +101,24 @@ async function registerCard(): Promise<Mandate> {
   return mandate;
 }
 
+/** A canary of which every call fails, while none fails elsewhere. */
+async function canaryFails(): Promise<void> {
+  const body = { model: 'openai/gpt-4o', yaml: 'sort: price' };
+  const dry = await harness.call('POST', '/v1/policies/x/dry-run', { key: subscriber.test_key, body });
+  const endpoint_id: string = dry.json().plan[0].endpoint_id;
+  const yaml = `defaults: {canary: {endpoint: ${endpoint_id}, percent: 10}}`;
+  await send('POST', '/v1/policies', { name: 'trial', yaml });
+  await send('POST', '/v1/policies/trial/activate', { version: 1 });
+  const call = { policy: 'trial', version: 1, endpoint_id };
+  for (let i = 0; i < 100; i++) {
+    const side =
+      i < 10 ? ({ arm: 'canary', outcome: 'error' } as const) : ({ arm: 'control', outcome: 'ok' } as const);
+    harness.request_log.write(canaryRow(subscriber, { ...call, ...side }));
+  }
+  await harness.request_log.flush();
+  await judgeCanaries(harness.context);
+}
+
 /** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
   'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
@@ -125,6 +146,7 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
     await send('POST', '/v1/policies', { name: 'cheap', yaml: 'sort: price\n' });
     await send('POST', '/v1/policies/cheap/activate', { version: 1 });
   },
+  'policy.canary': () => canaryFails(),
   'member.added': () => harness.makePerson({ ...harness.a, org }, 'viewer'),
   'member.removed': async () => {
     const owner = await harness.signIn(await harness.makePerson({ ...harness.a, org }, 'owner'));

@@ -56,12 +56,16 @@ export const descriptions: Readonly<Record<string, string>> = {
   after_ms: 'Milliseconds without an answer before a second attempt begins.',
   'hedge.max': 'How many attempts may run beside the first.',
   byok: 'Whether keys of your own at a provider are preferred, used alone, or never used.',
-  canary: 'A share of the calls for a new endpoint. Not supported yet, so refused.',
+  canary:
+    'A share of the calls for a new endpoint, which is rolled back where it fails more often than the others.',
   'canary.endpoint': 'The endpoint that is tried out.',
-  max_error_rate: 'Highest share of calls that may fail, 0 to 1.',
-  min_samples: 'Calls before it is judged.',
-  window_s: 'Length of the time that is judged, in seconds.',
+  max_error_rate: 'Up to this share of failures, 0 to 1, it is never rolled back.',
+  min_samples: 'Calls of either side before it can be called good; 100 unless given.',
+  window_s:
+    'For how many seconds traffic counts as present, and how often the judgement begins anew as well.',
   on_breach: 'What happens when it does worse: rollback ends it, alert reports it.',
+  alpha: 'How likely one that is as good as the others may be found worse, at most; 0.01 unless given.',
+  min_effect: 'By which share, 0 to 1, it must fail more often than the others; 0.02 unless given.',
   shadow:
     'A copy of some calls for another endpoint, whose answers nobody sees. Not supported yet, so refused.',
   'shadow.endpoint': 'The endpoint that gets the copies.',

@@ -184,6 +184,11 @@ const invalid: [string, string, string][] = [
     "rules[0].canary.endpoint: the policy's own require.zdr excludes it; expected an endpoint that may serve",
   ],
   [
+    'an endpoint that is the canary of two rules',
+    'rules: [{match: {stream: true}, canary: {endpoint: ep_a, percent: 5}}, {match: {}, canary: {endpoint: ep_a, percent: 1}}]',
+    'rules[1].canary.endpoint: "ep_a" is the canary of another rule; expected one rule for each',
+  ],
+  [
     'a shadow at the expense of the platform',
     'rules: [{match: {}, shadow: {endpoint: ep_a, percent: 5, bill: platform}}]',
     'rules[0].shadow.bill: platform, but the organization has no shadow allowance; expected org',
@@ -235,16 +240,13 @@ test('an error has the line and column of the part, or of its parent where the p
 test('what this release does not execute is refused as such, key by key', () => {
   const text = `rules:
   - match: {models: [acme/large], environments: [live]}
-    canary: {endpoint: ep_a, percent: 5, max_error_rate: 0.03, min_samples: 200, on_breach: rollback}
     shadow: {endpoint: ep_b, percent: 1, max_per_day: 500}
     experiment: {name: x, arms: [{name: control, percent: 90}, {name: candidate, percent: 10, model: acme/small}]}`;
   const codes = (policy: string) => {
     const verdict = judge(policy);
     return verdict.valid ? [] : verdict.faults.map(({ path, code }) => `${path} ${code}`);
   };
-  expect(codes(text)).toEqual(
-    ['canary', 'shadow', 'experiment'].map((key) => `rules[0].${key} not_supported`),
-  );
+  expect(codes(text)).toEqual(['shadow', 'experiment'].map((key) => `rules[0].${key} not_supported`));
   expect(codes('defaults: {hedge: {}}')).toEqual(['defaults.hedge not_supported']);
   expect(codes('defaults: {sort: fast}')).toEqual(['defaults.sort invalid']);
 });
@@ -253,6 +255,9 @@ describe('notices', () => {
   test('what is executed has none', () => {
     const executed = '{affinity: key, affinity_ttl_s: 60, failover: {on: [content_filtered, -rate_limit]}}';
     expect(notices(`defaults: ${executed}`)).toEqual([]);
+    const canary =
+      '{endpoint: ep_a, percent: 5, max_error_rate: 0.03, min_samples: 200, on_breach: rollback}';
+    expect(notices(`rules: [{match: {models: [acme/large]}, canary: ${canary}}]`)).toEqual([]);
   });
 
   test('a rule behind one that matches everything is reported', () => {

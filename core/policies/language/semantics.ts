@@ -17,6 +17,8 @@ class Check {
   readonly notices: Finding[] = [];
   readonly #catalog: Catalog;
   readonly #document: PolicyDocument;
+  /** Endpoints on trial: each is judged by the share of one rule. */
+  readonly #canaries = new Set<string>();
 
   constructor(catalog: Catalog, document: PolicyDocument) {
     this.#catalog = catalog;
@@ -167,6 +169,11 @@ class Check {
         const message = `the policy's own ${reason} excludes it; expected an endpoint that may serve`;
         this.fault([...at, 'canary', 'endpoint'], message);
       }
+      if (this.#canaries.has(canary.endpoint)) {
+        const message = `${shown(canary.endpoint)} is the canary of another rule; expected one rule for each`;
+        this.fault([...at, 'canary', 'endpoint'], message);
+      }
+      this.#canaries.add(canary.endpoint);
     }
     if (shadow !== undefined) {
       this.#endpoint(shadow.endpoint, [...at, 'shadow', 'endpoint']);

@@ -70,5 +70,7 @@ export function shareAttempts(own: Ranked, pool: Ranked, most: number): Ranked {
   return {
     plan: [...first, ...then],
     spare: [...own.plan.slice(first.length), ...own.spare, ...pool.plan.slice(then.length), ...pool.spare],
+    // The caller's own keys come first, so chance chooses nothing.
+    arm: null,
   };
 }

@@ -1,6 +1,7 @@
 // Routing policies: what is active where, their versions, and trying a text before it is stored.
 import {
   activatePolicyOperation,
+  canaryBreaches,
   createPolicyOperation,
   createPolicyVersionOperation,
   deactivatePolicyOperation,
@@ -18,7 +19,12 @@ import {
   rollbackPolicyOperation,
   validatePolicyOperation,
 } from '@svc/core/policies/index.ts';
-import { diffPolicyOperation } from '@svc/core/rollouts/index.ts';
+import {
+  Canary,
+  canaryStates,
+  diffPolicyOperation,
+  listCanariesOperation,
+} from '@svc/core/rollouts/index.ts';
 import { dryRunPolicyOperation } from '@svc/core/routing/index.ts';
 import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
@@ -28,6 +34,8 @@ import { EnvironmentEnum } from './common.ts';
 
 derive.enum('PolicyStatus', policyStatuses);
 derive.enum('PolicyFaultCode', policyFaultCodes);
+derive.enum('PolicyCanaryState', canaryStates);
+derive.enum('PolicyCanaryBreach', canaryBreaches);
 
 const Policy = derive.output('Policy', PolicySummary);
 const PolicyGateways = derive.output('PolicyGateways', PolicyVersionDetail.properties.gateways);
@@ -41,6 +49,7 @@ const PolicyVersion = derive.output('PolicyVersion', PolicyVersionView, {
     }),
   }),
 });
+const PolicyCanary = derive.output('PolicyCanary', Canary);
 const Verdict = derive.output('PolicyVerdict', PolicyVerdict);
 const DryRun = derive.output('PolicyDryRun', dryRunPolicyOperation.output, {
   names: { plan: 'PolicyDryRunAttempt', excluded: 'PolicyDryRunExcluded' },
@@ -86,6 +95,16 @@ builder.queryFields((t) => ({
 }));
 
 builder.queryFields((t) => ({
+  policyCanaries: t.field({
+    type: [PolicyCanary],
+    nullable: true,
+    description:
+      'How the canaries of a policy do, of its newest version first; null where there is no such policy.',
+    args: { name: t.arg.string({ required: true }) },
+    extensions: { operation: listCanariesOperation.name },
+    resolve: async (_root, { name }, { runner }) =>
+      (await nullWhenMissing(runner.run(listCanariesOperation, { name })))?.data ?? null,
+  }),
   policySchema: t.field({
     type: 'JSON',
     nullable: true,
