@@ -32,7 +32,12 @@ interface TenantListener {
 
 function standsAs(seen: Caller, before: SessionCaller): boolean {
   if (seen.kind !== 'session') return false;
-  return seen.org_id === before.org_id && seen.role === before.role && seen.barred === before.barred;
+  return (
+    seen.org_id === before.org_id &&
+    seen.role === before.role &&
+    seen.barred === before.barred &&
+    seen.suspended === before.suspended
+  );
 }
 
 function bootOf({ base_url, services }: HttpParts): Boot {

@@ -70,8 +70,8 @@ export class Runner {
   }
 
   /** Refuses a caller that `operation` does not admit. */
-  admit(operation: Pick<Operation, 'audience'>, environment?: Environment | null): void {
-    admit(operation.audience, actingIn(this.caller, environment), now());
+  admit(operation: Pick<Operation, 'audience' | 'method'>, environment?: Environment | null): void {
+    admit(operation, actingIn(this.caller, environment), now());
   }
 
   /** Runs `operation`. @throws ServiceError for what the operation, its audience or its input schema refuses. */

@@ -111,7 +111,7 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
       const caller = await authenticate(parts, operation, request);
       // Payment rails are not rate limited: one that is refused for its rate would give up on its callback.
       if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
-      admit(operation.audience, caller, now());
+      admit(operation, caller, now());
       callers.set(request, caller);
     },
     handler: (request, reply) => answer(parts, operation, read, request, reply),

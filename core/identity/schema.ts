@@ -44,6 +44,8 @@ const OrgOfSession = named(
     name: Type.String(),
     role: oneOf(memberRoles, 'Role'),
     status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
+    /** Null where a person suspended it. */
+    suspended_for: nullable(oneOf(['payment_hold'])),
   }),
 );
 
@@ -136,6 +138,7 @@ const orgExample = {
   name: 'Acme',
   role: 'owner',
   status: 'active',
+  suspended_for: null,
 } as const;
 
 export const signedInExample = {

@@ -30,13 +30,17 @@ export function barredBy(
   ip: string | null,
 ): SessionCaller['barred'] {
   if (membership === null) return undefined;
-  const { org_status, suspended_for } = membership;
-  if (org_status === 'suspended' && suspended_for !== null) return suspended_for;
-  if (org_status !== 'active') return 'org_inactive';
+  if (membership.org_status === 'closed') return 'org_inactive';
   const { console_ip_allow, require_2fa } = membership.security;
   const networks = console_ip_allow ?? [];
   if (networks.length > 0 && (ip === null || !isInNetworks(ip, networks))) return 'ip_not_allowed';
   return require_2fa === true && !session.two_factor ? 'two_factor_required' : undefined;
+}
+
+/** Why an organization is suspended: its people read what is there and change nothing; undefined when it is not. */
+export function suspensionOf(membership: Membership | null): SessionCaller['suspended'] {
+  if (membership?.org_status !== 'suspended') return undefined;
+  return membership.suspended_for ?? 'org_inactive';
 }
 
 /** Whether the organization wants newer sessions: it may have shortened them after this one began. */
@@ -68,6 +72,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   if (proof.passive !== true && at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
     await touchSession(db, { id: session.id, at });
   const barred = barredBy(session, membership, proof.ip);
+  const suspended = suspensionOf(membership);
   return {
     kind: 'session',
     session_id: session.id,
@@ -81,6 +86,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
     ...(session.sso_org_id === null ? {} : { sso_org_id: session.sso_org_id }),
     proved_at: session.proved_at,
     ...(barred === undefined ? {} : { barred }),
+    ...(suspended === undefined ? {} : { suspended }),
   };
 }
 

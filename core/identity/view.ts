@@ -6,7 +6,7 @@ import { findSession } from './sessions/store.ts';
 import { csrfToken } from './sessions/token.ts';
 import { findPerson } from './store.ts';
 import type { SessionRow } from './types.ts';
-import { barredBy } from './verify.ts';
+import { barredBy, suspensionOf } from './verify.ts';
 
 /** The session behind `context`. @throws Error (a defect) where the audience let someone else in. */
 export function sessionCaller(context: Context): SessionCaller {
@@ -56,14 +56,16 @@ export async function viewSignedIn(
   const memberships = (await listMemberships(context.db, session.user_id)).filter(
     (one) => session.sso_org_id === null || one.org_id === session.sso_org_id,
   );
-  const orgs = memberships.map(({ org_id, slug, name, role, org_status }) => ({
+  const orgs = memberships.map(({ org_id, slug, name, role, org_status, suspended_for }) => ({
     id: org_id,
     slug,
     name,
     role,
     status: org_status,
+    suspended_for: org_status === 'suspended' ? suspended_for : null,
   }));
   const org = orgs.find(({ id }) => id === org_id) ?? null;
+  const standing = memberships.find((one) => one.org_id === org_id) ?? null;
   return {
     user: {
       id: person.id,
@@ -77,7 +79,6 @@ export async function viewSignedIn(
     grants: [],
     session: viewSession(session, session.id),
     csrf_token: csrfToken(context.services.root_key, session.id),
-    barred:
-      barredBy(session, memberships.find((one) => one.org_id === org_id) ?? null, context.client_ip) ?? null,
+    barred: barredBy(session, standing, context.client_ip) ?? suspensionOf(standing) ?? null,
   };
 }

@@ -186,7 +186,7 @@ export const resendOperation = operation({
   method: 'POST',
   path: '/v1/invoices/:id/resend',
   summary: 'Mail an invoice or credit note again, at most ten times a day',
-  audience: { ...readers, scopes: ['manage:credits'] },
+  audience: { ...readers, scopes: ['manage:credits'], while_suspended: true },
   input: Type.Object({
     id: idOf('invoice'),
     to: Type.Optional(

@@ -4,6 +4,7 @@ import {
   type Audience,
   type Caller,
   type KeyCaller,
+  type Operation,
   type Role,
   type Scope,
   ServiceError,
@@ -12,21 +13,24 @@ import {
 } from '../kernel/index.ts';
 import { coversScope } from '../keys/index.ts';
 
+/** What of an operation decides who may run it. */
+type Admitting = Pick<Operation, 'audience' | 'method'>;
+
 /** A proof of the person counts this long. */
 const PROOF_MS = 15 * 60_000;
 
 const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
   org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
-  payment_hold:
-    'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.',
   ip_not_allowed: 'The organization does not admit sessions from this network address.',
   two_factor_required: 'The organization asks for a second factor. Set one up and sign in with it.',
 };
 
-/** The refusal of a session that its organization does not admit; of a suspended one with the reason, as keys get it. */
-function barredFrom(barred: NonNullable<SessionCaller['barred']>): ServiceError {
-  if (barred !== 'payment_hold') return new ServiceError(barred, bars[barred]);
-  return new ServiceError('org_inactive', bars[barred], { details: { reason: barred } });
+/** The refusal of what would change something in a suspended organization, with the reason as keys get it. */
+function suspendedFor(reason: NonNullable<SessionCaller['suspended']>): ServiceError {
+  if (reason === 'org_inactive') return new ServiceError(reason, bars[reason]);
+  const words =
+    'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.';
+  return new ServiceError('org_inactive', words, { details: { reason } });
 }
 
 function denied(message: string, details: Record<string, unknown>): ServiceError {
@@ -61,12 +65,15 @@ function admitMaker(roles: readonly Role[] | 'any', { maker }: KeyCaller): void 
   throw denied(message, { role: roles[0] ?? 'none' });
 }
 
-function admitSession(audience: Audience, caller: SessionCaller, at: Date): void {
+function admitSession({ audience, method }: Admitting, caller: SessionCaller, at: Date): void {
   if (audience.kind !== 'key' && audience.kind !== 'session') {
     throw denied('Only staff can do this.', { audience: audience.kind });
   }
   const bypasses = audience.kind === 'session' && audience.without_second_factor === true;
-  if (caller.barred !== undefined && !bypasses) throw barredFrom(caller.barred);
+  if (caller.barred !== undefined && !bypasses) throw new ServiceError(caller.barred, bars[caller.barred]);
+  // People of a suspended organization find out why, and what they owe: reading stays.
+  const stays = method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);
+  if (caller.suspended !== undefined && !bypasses && !stays) throw suspendedFor(caller.suspended);
   const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
   if (roles !== 'any') {
     if (caller.role === null) throw denied('Enter an organization first.', { role: roles[0] ?? 'none' });
@@ -104,11 +111,12 @@ function admitStaff(audience: Audience, caller: StaffCaller): void {
 }
 
 /**
- * Lets `caller` through `audience` at `at`, or throws.
+ * Lets `caller` run an operation at `at`, or throws.
  * @throws ServiceError authentication_required, session_required, sandbox_key_not_allowed, org_inactive,
  * ip_not_allowed, two_factor_required, permission_denied, reauthentication_required.
  */
-export function admit(audience: Audience, caller: Caller, at: Date): void {
+export function admit(operation: Admitting, caller: Caller, at: Date): void {
+  const { audience } = operation;
   if (audience.kind === 'public' || audience.kind === 'signed') return;
   switch (caller.kind) {
     case 'public':
@@ -116,7 +124,7 @@ export function admit(audience: Audience, caller: Caller, at: Date): void {
     case 'key':
       return admitKey(audience, caller);
     case 'session':
-      return admitSession(audience, caller, at);
+      return admitSession(operation, caller, at);
     case 'staff':
       return admitStaff(audience, caller);
   }

@@ -29,6 +29,8 @@ const audience = {
   scopes: ['manage:keys'],
   session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
   sandbox: false,
+  // To ask what ends it.
+  while_suspended: true,
 } as const;
 /** Kinds that are written in words; limits are asked for by `POST /v1/limits/requests`. */
 const written = ['invoice_correction', 'refund', 'close_org', 'other'] as const;

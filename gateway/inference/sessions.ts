@@ -30,7 +30,7 @@ export function sessionAdmission(
   if (audience === undefined || !carriesSession(request, parts.services.sign_in.cookies.session)) return null;
   return async () => {
     const caller = await callerOf(parts, request);
-    admit(audience, caller, now());
+    admit({ audience, method: 'POST' }, caller, now());
     // No key begins like a session, and a session without an organization is not admitted.
     return grantOfSession(parts.pool, caller as SessionCaller);
   };

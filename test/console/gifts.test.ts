@@ -168,3 +168,42 @@ test('a plan is changed once its price was shown, a smaller one follows, and an 
   expect(faults).toEqual([]);
   await context.close();
 });
+
+test('people of a suspended organisation read why above every page, see what is there, and change nothing', async () => {
+  const suspend = (suspended_for: string | null) =>
+    withClient(stack.database_url, (client) =>
+      client.query(`update org set status = 'suspended', suspended_for = $2 where id = $1`, [
+        stack.full.org_id,
+        suspended_for,
+      ]),
+    );
+  await suspend('payment_hold');
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/credits?view=gifts`);
+  await page.getByText('a payment was lost in a dispute after its credits were spent').waitFor();
+  await expect.poll(() => centsAt(page, 'Available credit')).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Make a gift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the gift' }).click();
+  await page.getByRole('dialog').getByText('The organization is suspended').waitFor();
+  for (const [scheme, width] of [
+    ['light', 1440],
+    ['dark', 360],
+  ] as const) {
+    const seen = await openPage(browser, { scheme, width }, owner);
+    for (const path of ['credits', 'invoices', 'home', 'keys', 'members']) {
+      await seen.page.goto(`${stack.console_url}/meridian/live/${path}`);
+      await seen.page.getByText('Suspended:').waitFor();
+      await seen.page.getByRole('heading', { level: 1 }).waitFor();
+      await expectNoSidewaysScroll(seen.page, `suspended ${path}, ${scheme} ${width}`);
+      await picture(seen.page, `suspended-${path}-${scheme}-${width}`);
+    }
+    await expectAccessible(seen.page, `suspended, ${scheme} ${width}`);
+    expect(await seen.page.getByText('is closed or suspended').count()).toBe(0);
+    await seen.context.close();
+  }
+  await suspend(null);
+  await page.reload();
+  await page.getByText('Write to support to find out').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});

@@ -122,7 +122,7 @@ describe.each(forPeople.map((operation) => [operation.name, operation] as const)
       }
     });
 
-    test('lets nobody in whose organization is another, none, or suspended', async () => {
+    test('lets nobody in whose organization is another or none; who is in a suspended one reads alone', async () => {
       const without = await call(homeless);
       const barred = await call(of_suspended);
       if (operation.path.startsWith('/v1/orgs/:id')) {
@@ -133,7 +133,10 @@ describe.each(forPeople.map((operation) => [operation.name, operation] as const)
       }
       const is_for_anyone = operation.audience.kind === 'session' && operation.audience.roles === 'any';
       expect(without.statusCode === 403).toBe(!is_for_anyone);
+      const { audience, method } = operation;
+      const stays = method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);
       if (bypasses) expect([401, 403]).not.toContain(barred.statusCode);
+      else if (stays) expect(barred.body).not.toContain('org_inactive');
       else expect([barred.statusCode, codeOf(barred)]).toEqual([403, 'org_inactive']);
     });
 
@@ -231,14 +234,31 @@ test('a session of an organization that is suspended for a lost payment is told 
   const { org, key } = tenant;
   const token = await harness.signIn(await harness.makePerson(tenant, 'owner'));
   await suspendForPayments(harness.context, org.id);
-  for (const headers of [{ key: token }, { key }]) {
-    await expect
-      .poll(async () => {
-        const reply = await harness.call('GET', '/v1/credits', headers);
-        return [reply.statusCode, codeOf(reply), reply.json().error?.details];
-      })
-      .toEqual([403, 'org_inactive', { reason: 'payment_hold' }]);
-  }
+  const answerOf = (method: 'GET' | 'POST', path: string, headers: { key: string }) =>
+    expect.poll(async () => {
+      const reply = await harness.call(method, path, headers);
+      return [reply.statusCode, codeOf(reply), reply.json().error?.details];
+    });
+  const refused = [403, 'org_inactive', { reason: 'payment_hold' }];
+  await answerOf('GET', '/v1/credits', { key }).toEqual(refused);
+  await answerOf('POST', '/v1/credits/checkin', { key: token }).toEqual(refused);
+  // What they owe and why can be read.
+  for (const path of ['/v1/credits', '/v1/invoices', '/v1/credits/topups', '/v1/orgs'])
+    expect([path, (await harness.call('GET', path, { key: token })).statusCode]).toEqual([path, 200]);
+  const { org: seen, barred } = (await harness.call('GET', '/v1/auth/session', { key: token })).json();
+  expect([seen.status, seen.suspended_for, barred]).toEqual(['suspended', 'payment_hold', 'payment_hold']);
+});
+
+test('a suspended organization still asks for its networks and its second factor', async () => {
+  const tenant = await harness.makeTenant('suspended-strict');
+  const token = await harness.signIn(await harness.makePerson(tenant, 'owner'));
+  await harness.pool.query({
+    name: 'test.strict',
+    text: `update org set status = 'suspended', settings = '{"security": {"require_2fa": true}}' where id = $1`,
+    values: [tenant.org.id],
+  });
+  const reply = await harness.call('GET', '/v1/credits', { key: token });
+  expect([reply.statusCode, codeOf(reply)]).toEqual([403, 'two_factor_required']);
 });
 
 test('no caller of the walk met a defect', () => {

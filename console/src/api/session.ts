@@ -8,6 +8,9 @@ export interface Org {
   readonly slug: string;
   readonly name: string;
   readonly role: Role;
+  readonly status?: 'active' | 'suspended' | 'closed';
+  /** Why it is suspended; null: a person did it. */
+  readonly suspended_for?: 'payment_hold' | null;
 }
 export interface Session {
   readonly user: {

@@ -15,6 +15,7 @@ import { type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { SuspendedNote } from './suspended-note.tsx';
 import { Unreachable } from './unreachable.tsx';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
@@ -243,6 +244,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
             <Account session={session} />
           </header>
           <OfflineNote />
+          <SuspendedNote />
           <main className="page" id="main" tabIndex={-1}>
             <Outlet />
           </main>

@@ -116,11 +116,11 @@ export async function startSignOn(context: Context, alias: string, asked: Asked)
 /** Whether the person is an owner or admin of the organization whose word `alias` is, in a session that may act there. */
 export async function isAdminOfAlias(
   db: Db,
-  { org_id, role, barred }: Pick<SessionCaller, 'org_id' | 'role' | 'barred'>,
+  { org_id, role, barred, suspended }: Pick<SessionCaller, 'org_id' | 'role' | 'barred' | 'suspended'>,
   alias: string,
 ): Promise<boolean> {
   const connection = await findConnectionByAlias(db, alias);
-  if (connection === null || barred !== undefined) return false;
+  if (connection === null || (barred ?? suspended) !== undefined) return false;
   return connection.org_id === org_id && (role === 'owner' || role === 'admin');
 }
 

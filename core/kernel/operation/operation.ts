@@ -35,6 +35,8 @@ export type Audience =
       readonly x_api_key?: true;
       /** A person must have proved who they are within the last 15 minutes; a key is its own proof. */
       readonly reauthenticated?: true;
+      /** A person may do it while the organization is suspended, as they may read. */
+      readonly while_suspended?: true;
     }
   /**
    * People only: a key is refused with `session_required`. `any` is everyone who is signed in, member of an
@@ -85,10 +87,11 @@ export interface SessionCaller {
   readonly proved_at: Date;
   /**
    * Why this session can reach nothing but `/v1/auth/*`: its organization does not admit sessions from this address,
-   * requires a second factor that the session lacks, is closed or suspended, or that for a lost payment. Absent when nothing
-   * bars it.
+   * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
    */
-  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive' | 'payment_hold';
+  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
+  /** Its organization is suspended, and why: the session reads, and changes nothing. */
+  readonly suspended?: 'org_inactive' | 'payment_hold';
 }
 /** A session inside an organization. */
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };
