@@ -1,8 +1,8 @@
 export { createApp } from './app.ts';
-export { credentialOf } from './authenticate.ts';
+export { bearerOf, credentialOf } from './authenticate.ts';
 export { type Base, hostOf, openBase } from './base.ts';
 export { bindOperations } from './bind.ts';
-export { callerOf, requestContext, staffCallerOf } from './caller.ts';
+export { addressOf, callerOf, requestContext, staffCallerOf } from './caller.ts';
 export { errorBody, errorHeaders, refusalOf } from './errors.ts';
 export { consoleHeaders } from './headers.ts';
 export { bindHealth, type Check } from './health.ts';

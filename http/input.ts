@@ -115,9 +115,9 @@ function depthOf(value: unknown, limit: number): number {
  * A JSON body; empty is undefined.
  * @throws ServiceError invalid_json with the offset, for a member given twice, or beyond 64 levels; request_too_large for more than anybody needs.
  */
-export function parseBody(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer, items_max = ITEMS_MAX): unknown {
   if (bytes.length === 0) return undefined;
-  if (bytes.length > SMALL) new BodyScan(ITEMS_MAX).push(bytes);
+  if (bytes.length > SMALL) new BodyScan(items_max).push(bytes);
   const text = bytes.toString('utf8');
   const value = parseJson(text);
   refuseDuplicates(text, value);

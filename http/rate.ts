@@ -22,6 +22,8 @@ function subjectOf(caller: Caller, address: () => string | null): { scope: Manag
       return { scope: 'session', id: caller.session_id };
     case 'staff':
       return { scope: 'session', id: caller.session_id ?? caller.name };
+    case 'scim':
+      return { scope: 'key', id: caller.token_id };
     case 'public':
       return { scope: 'address', id: addressPrefix(address()) ?? 'none' };
   }

@@ -1639,6 +1639,89 @@ create table public.sandbox_refill (
 );
 grant delete, insert, select, update on public.sandbox_refill to svc_runtime;
 
+create table public.scim_group (
+  id text not null,
+  org_id text not null,
+  display_name text not null,
+  external_id text,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint scim_group_pkey PRIMARY KEY (id),
+  constraint scim_group_org_id_id_key UNIQUE (org_id, id),
+  constraint scim_group_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 256))),
+  constraint scim_group_external_id_check CHECK ((char_length(external_id) <= 256)),
+  constraint scim_group_id_check CHECK ((id ~ '^grp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint scim_group_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE UNIQUE INDEX scim_group_name_once ON public.scim_group USING btree (org_id, lower(display_name));
+grant delete, insert, select, update on public.scim_group to svc_runtime;
+
+create table public.scim_group_member (
+  org_id text not null,
+  group_id text not null,
+  user_id text not null,
+  constraint scim_group_member_pkey PRIMARY KEY (org_id, group_id, user_id),
+  constraint scim_group_member_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES scim_group(org_id, id) ON DELETE CASCADE,
+  constraint scim_group_member_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES org_member(org_id, user_id) ON DELETE CASCADE
+);
+CREATE INDEX scim_group_member_of_user ON public.scim_group_member USING btree (org_id, user_id);
+grant delete, insert, select, update on public.scim_group_member to svc_runtime;
+
+create table public.scim_log (
+  id bigint not null generated always as identity,
+  org_id text not null,
+  token_id text not null,
+  at timestamp with time zone not null,
+  method text not null,
+  path text not null,
+  resource_type text not null,
+  resource_id text not null,
+  status integer not null,
+  reason text not null,
+  constraint scim_log_pkey PRIMARY KEY (id),
+  constraint scim_log_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX scim_log_age ON public.scim_log USING btree (at);
+CREATE INDEX scim_log_of_org ON public.scim_log USING btree (org_id, id DESC);
+grant delete, insert, select, update on public.scim_log to svc_runtime;
+
+create table public.scim_token (
+  id text not null,
+  org_id text not null,
+  hash bytea not null,
+  hint text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint scim_token_pkey PRIMARY KEY (id),
+  constraint scim_token_hash_once UNIQUE (hash),
+  constraint scim_token_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint scim_token_id_check CHECK ((id ~ '^scim_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint scim_token_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX scim_token_of_org ON public.scim_token USING btree (org_id, created_at);
+grant delete, insert, select, update on public.scim_token to svc_runtime;
+
+create table public.scim_user (
+  org_id text not null,
+  user_id text not null,
+  user_name text not null,
+  user_name_key text not null,
+  external_id text,
+  attributes jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint scim_user_pkey PRIMARY KEY (org_id, user_id),
+  constraint scim_user_name_once UNIQUE (org_id, user_name_key),
+  constraint scim_user_external_id_check CHECK ((char_length(external_id) <= 256)),
+  constraint scim_user_user_name_check CHECK (((char_length(user_name) >= 3) AND (char_length(user_name) <= 254))),
+  constraint scim_user_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint scim_user_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES org_member(org_id, user_id) ON DELETE CASCADE,
+  constraint scim_user_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
+);
+CREATE INDEX scim_user_external ON public.scim_user USING btree (org_id, external_id) WHERE (external_id IS NOT NULL);
+grant delete, insert, select, update on public.scim_user to svc_runtime;
+
 create table public.session (
   id text not null,
   hash bytea not null,

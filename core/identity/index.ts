@@ -18,6 +18,16 @@ export { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } f
 export { createPerson, createStaff, resetPassword } from './people.ts';
 export { purgeSignIn } from './purge.ts';
 export { MemberView, memberSources, memberStates, SessionView, signInMethods } from './schema.ts';
+export { faultBody, ScimFault } from './scim/fault.ts';
+export { answerScim } from './scim/handle.ts';
+export {
+  createScimTokenOperation,
+  deleteScimTokenOperation,
+  listScimLogOperation,
+  ScimLogView,
+} from './scim/operations.ts';
+export { verifyScimToken } from './scim/token.ts';
+export { ScimTokenView } from './scim/token-schema.ts';
 export { addressPrefix, clientAddress, isInNetworks, isNetwork } from './sessions/network.ts';
 export {
   checkCsrf,

@@ -11,6 +11,11 @@ import { memberOperations } from './members/operations.ts';
 import { createOrgOperation, transferOrgOperation } from './org-create.ts';
 import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 import {
+  createScimTokenOperation,
+  deleteScimTokenOperation,
+  listScimLogOperation,
+} from './scim/operations.ts';
+import {
   endSessionOperation,
   enterOrgOperation,
   getSessionOperation,
@@ -66,6 +71,9 @@ export const identityOperations = [
   addDomainOperation,
   removeDomainOperation,
   verifyDomainOperation,
+  createScimTokenOperation,
+  deleteScimTokenOperation,
+  listScimLogOperation,
 ] as const;
 
 /** Bound by the staff listener alone. */

@@ -61,6 +61,15 @@ export async function lockPerson(db: Db, id: Id<'user'>): Promise<Person | null>
   return rows[0] ?? null;
 }
 
+/** Holds the rows of people until the transaction ends, in the order of their ids, so that nobody waits in a circle. */
+export async function lockPeople(db: Db, ids: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'identity.lock_people',
+    text: 'select id from person where id = any($1) order by id for no key update',
+    values: [ids],
+  });
+}
+
 /** Sets a password. */
 export async function setPassword(
   db: Db,

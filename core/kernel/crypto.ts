@@ -146,3 +146,23 @@ export function isSignedBy(token: string, keys: readonly PublicKey[]): boolean {
   const proof = Buffer.from(signature, 'base64url');
   return keys.some((key) => verify('RSA-SHA256', said, key, proof));
 }
+
+/** The digits of base 62, in the order in which checksums count. */
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CHECKSUM_LENGTH = 6;
+
+/** CRC-32 of `text` in base62, padded to six characters; 62^6 is above 2^32, so it always fits. */
+export function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** Whether the last six characters are the checksum of the rest; a typing error is found without a look-up. */
+export function checksumHolds(secret: string): boolean {
+  return checksum(secret.slice(0, -CHECKSUM_LENGTH)) === secret.slice(-CHECKSUM_LENGTH);
+}

@@ -28,6 +28,8 @@ export const prefixes = {
   mail: 'mail',
   ticket: 'tkt',
   invitation: 'ivt',
+  scim_token: 'scim',
+  group: 'grp',
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -8,6 +8,9 @@ export {
   settings,
 } from './config.ts';
 export {
+  BASE62,
+  checksum,
+  checksumHolds,
   crc32,
   Ed25519Key,
   ed25519Verify,
@@ -90,6 +93,7 @@ export {
   operation,
   orgCaller,
   type Role,
+  type ScimCaller,
   type Scope,
   type Services,
   type SessionCaller,

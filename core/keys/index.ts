@@ -16,7 +16,7 @@ export { keysInUse, readKeys } from './read.ts';
 export { coversScope, roleBehind, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
-export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
+export { hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { grantOfSession } from './session-grant.ts';
 export {
   findKey,

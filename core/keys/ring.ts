@@ -3,11 +3,19 @@
 
 import { LRUCache } from 'lru-cache';
 import { databaseAway, isDatabaseFault } from '../db/index.ts';
-import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256Hex } from '../kernel/index.ts';
+import {
+  checksumHolds,
+  type Id,
+  type Log,
+  monotonicMs,
+  nowMs,
+  ServiceError,
+  sha256Hex,
+} from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
 import type { Changes } from '../runtime/index.ts';
 import { grantOf } from './grant.ts';
-import { checksumHolds, hasKeyForm } from './secret.ts';
+import { hasKeyForm } from './secret.ts';
 import { findKeyByHash, touchKeys } from './store.ts';
 import type { KeyGrant, KeyRing } from './types.ts';
 

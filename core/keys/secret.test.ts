@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checksumHolds, hashSecret, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
+import { checksumHolds } from '../kernel/index.ts';
+import { hashSecret, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 
 const LIVE = 'svc-live-0123456789ABCDEFGHIJKLMNOPQRSTUV1fDVvb';
 const TEST = 'svc-test-abcdefghijklmnopqrstuvwxyz0123453tc8vl';

@@ -9,14 +9,19 @@ export {
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
 export { limitsOf } from './limits.ts';
 export {
+  countMembers,
   countOwners,
   deleteMember,
   findMember,
+  findMembers,
   findMembership,
+  listMemberPart,
   listMembers,
   listMemberships,
   putMember,
   setMemberRole,
+  setMemberRoles,
+  setMemberStatus,
 } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';

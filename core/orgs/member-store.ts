@@ -63,6 +63,46 @@ export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> 
   return rows;
 }
 
+/** A part of the members of an organization, by id. */
+export async function listMemberPart(
+  db: Db,
+  args: { org_id: Id<'org'>; offset: number; limit: number },
+): Promise<Member[]> {
+  const { rows } = await db.query<Member>({
+    name: 'orgs.list_member_part',
+    text: `
+      select org_id, user_id, role, status, source, joined_at
+        from org_member where org_id = $1 order by user_id offset $2 limit $3`,
+    values: [args.org_id, args.offset, args.limit],
+  });
+  return rows;
+}
+
+/** How many members an organization has, suspended ones too. */
+export async function countMembers(db: Db, org_id: Id<'org'>): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'orgs.count_members',
+    text: 'select count(*)::int as n from org_member where org_id = $1',
+    values: [org_id],
+  });
+  return rows[0]?.n ?? 0;
+}
+
+/** Those of `user_ids` that are members of an organization, suspended or not, by id. */
+export async function findMembers(
+  db: Db,
+  args: { org_id: Id<'org'>; user_ids: readonly string[] },
+): Promise<Member[]> {
+  const { rows } = await db.query<Member>({
+    name: 'orgs.find_members',
+    text: `
+      select org_id, user_id, role, status, source, joined_at
+        from org_member where org_id = $1 and user_id = any($2) order by user_id`,
+    values: [args.org_id, args.user_ids],
+  });
+  return rows;
+}
+
 /** One member of an organization, suspended or not; null when there is none. */
 export async function findMember(
   db: Db,
@@ -98,6 +138,30 @@ export async function setMemberRole(
     name: 'orgs.set_member_role',
     text: 'update org_member set role = $3, updated_at = $4 where org_id = $1 and user_id = $2',
     values: [args.org_id, args.user_id, args.role, args.at],
+  });
+}
+
+/** Gives several members the same role. */
+export async function setMemberRoles(
+  db: Db,
+  args: { org_id: Id<'org'>; user_ids: readonly Id<'user'>[]; role: Role; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_member_roles',
+    text: 'update org_member set role = $3, updated_at = $4 where org_id = $1 and user_id = any($2)',
+    values: [args.org_id, args.user_ids, args.role, args.at],
+  });
+}
+
+/** Suspends a member, or lets one back in. */
+export async function setMemberStatus(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'>; status: Member['status']; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_member_status',
+    text: 'update org_member set status = $3, updated_at = $4 where org_id = $1 and user_id = $2',
+    values: [args.org_id, args.user_id, args.status, args.at],
   });
 }
 

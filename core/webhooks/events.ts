@@ -27,6 +27,7 @@ export const eventTypes = {
   'policy.activated': 'A routing policy was activated.',
   'policy.canary': 'A canary of a routing policy was found good, or worse than the endpoints beside it.',
   'member.added': 'A member joined the organization.',
+  'member.deprovisioned': 'The directory of the organization suspended or removed a member.',
   'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',
   'org.closed': 'The organization was closed.',

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
 import { bindPay } from '../pay/routes.ts';
 import { bindSkip } from '../pay/skip-routes.ts';
+import { bindScim } from '../scim/routes.ts';
 import { bindDocs } from './docs.ts';
 
 const customerOperations = operations.filter(({ audience }) => audience.kind !== 'staff');
@@ -22,6 +23,7 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   bindPay(app, parts);
   bindSkip(app, parts);
   bindSignOn(app, parts);
+  bindScim(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);

@@ -44,6 +44,8 @@ const { id: their_session_id } = (
 const { id: their_ticket } = (
   await harness.call('POST', '/v1/tickets', { key: b.key, body: { subject: 'theirs', body: 'ours alone' } })
 ).json() as { id: string };
+const their_scim_token = (await harness.call('POST', '/v1/org/scim/token', { key: b.key, body: {} })).json()
+  .id as string;
 
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
@@ -61,6 +63,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/orgs': [b.org.id],
   '/v1/projects': [b.live.id, b.test.id],
   '/v1/auth/sessions': [their_session_id],
+  '/v1/org/scim/token': [their_scim_token],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {

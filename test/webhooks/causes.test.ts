@@ -148,6 +148,12 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
   },
   'policy.canary': () => canaryFails(),
   'member.added': () => harness.makePerson({ ...harness.a, org }, 'viewer'),
+  'member.deprovisioned': async () => {
+    const { id } = await harness.makePerson({ ...harness.a, org }, 'viewer');
+    const { token } = await send('POST', '/v1/org/scim/token', {});
+    const answer = await harness.call('DELETE', `/scim/v2/Users/${id}`, { key: token });
+    expect(answer.statusCode, answer.body).toBe(204);
+  },
   'member.removed': async () => {
     const owner = await harness.signIn(await harness.makePerson({ ...harness.a, org }, 'owner'));
     const { id } = await harness.makePerson({ ...harness.a, org }, 'viewer');

@@ -39,6 +39,8 @@ export function actorOf(caller: Caller): Actor {
       return { type: 'user', id: caller.user_id, display: caller.email };
     case 'staff':
       return { type: 'staff', id: caller.staff_id, display: caller.name };
+    case 'scim':
+      return { type: 'scim', id: caller.token_id, display: caller.hint };
     case 'public':
       return { type: 'system', id: null, display: 'nobody' };
   }

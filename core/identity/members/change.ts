@@ -1,12 +1,11 @@
 // Changing the role of a member, removing one, and leaving.
 import { type Context, type Id, isId, notFound, type Role, ServiceError } from '../../kernel/index.ts';
-import { writeEvent } from '../../ledger/index.ts';
-import { countOwners, deleteMember, findMember, type Member, setMemberRole } from '../../orgs/index.ts';
+import { findMember, type Member, setMemberRole } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
-import { endMemberSessions } from '../sessions/store.ts';
 import { lockPerson } from '../store.ts';
 import type { Person } from '../types.ts';
 import { sessionCaller } from '../view.ts';
+import { dropMember, refuseLastOwner } from './depart.ts';
 import { lockOwnOrg, presentRole } from './invite.ts';
 import { managesMembers, refuseOverOwners } from './rights.ts';
 import { revokeInvitationsOf } from './store.ts';
@@ -20,7 +19,7 @@ interface Place {
  * A member and the person, locked; the person first, as in every transaction that ends sessions, then the organization,
  * so that of changes at once each sees what the one before did. @throws ServiceError not_found.
  */
-async function lockMember(
+export async function lockMember(
   context: Context,
   { org_id, user_id }: Place,
 ): Promise<{ member: Member; person: Person }> {
@@ -30,13 +29,6 @@ async function lockMember(
   const member = await findMember(context.db, { org_id, user_id });
   if (person === null || member === null) throw notFound();
   return { member, person };
-}
-
-/** @throws ServiceError last_owner when `member` is the only active owner: an organization never goes without. */
-async function refuseLastOwner(context: Context, { org_id, role, status }: Member): Promise<void> {
-  if (role !== 'owner' || status !== 'active') return;
-  if ((await countOwners(context.db, org_id)) > 1) return;
-  throw new ServiceError('last_owner', 'This is the last owner. Make somebody else an owner first.');
 }
 
 /**
@@ -73,20 +65,10 @@ export function changeRole(
 export function removeMember(context: Context, place: Place): Promise<void> {
   return context.transaction(async (context) => {
     const { member, person } = await lockMember(context, place);
-    const { org_id, user_id, role, source } = member;
+    const { org_id, user_id, role } = member;
     const leaves = user_id === sessionCaller(context).user_id;
     if (!leaves) refuseOverOwners(await presentRole(context, org_id), [role]);
-    await refuseLastOwner(context, member);
-    const at = context.now();
-    await deleteMember(context.db, { org_id, user_id });
-    const sessions = await endMemberSessions(context.db, { org_id, user_id });
-    await revokeInvitationsOf(context.db, { org_id, user_id, at });
-    const payload = { user_id, email: person.email, role, source };
-    await writeEvent(context.db, { org_id, topic: 'member.removed', payload, at });
-    await writeAudit(context, {
-      ...{ action: 'members.remove', org_id, before: { role }, after: { leaves, sessions } },
-      target: { type: 'user', id: user_id, display: person.email },
-    });
+    await dropMember(context, { member, person }, { topic: 'member.removed', leaves });
   });
 }
 

@@ -18,6 +18,9 @@ import { emailKey } from '../../mail/index.ts';
 import { lockOrg, type Org } from '../../orgs/index.ts';
 import { changesOf, writeAudit } from '../audit/audit.ts';
 import { EmailIn } from '../schema.ts';
+import { scimUrl } from '../scim/directory.ts';
+import { viewToken } from '../scim/token-schema.ts';
+import { listTokens } from '../scim/token-store.ts';
 import { endSsoSessions } from '../sessions/store.ts';
 import { addressesOf, takeAlias } from './addresses.ts';
 import {
@@ -96,11 +99,14 @@ async function viewSso(context: Context): Promise<View> {
   const alias = await findAlias(context.db, org_id);
   const found = await findConnection(context.db, org_id);
   const domains = await listDomains(context.db, org_id);
+  const tokens = await listTokens(context.db, org_id);
   return {
     configured: found !== null,
     sso: found === null || alias === null ? null : viewConnection(found, alias),
     service_provider: alias === null ? null : addressesOf(context, alias),
     domains: domains.map(viewDomain),
+    scim_url: scimUrl(context),
+    scim_tokens: tokens.map(viewToken),
   };
 }
 

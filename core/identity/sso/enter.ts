@@ -5,9 +5,10 @@ import { writeEvent } from '../../ledger/index.ts';
 import { emailKey } from '../../mail/index.ts';
 import { findMember, findOrg, type Member, putMember, setMemberRole } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { findIdByUserName } from '../scim/store.ts';
 import { openSession } from '../sessions/sessions.ts';
-import { noPassword } from '../sign-in/password.ts';
-import { findPersonByEmail, insertPerson, lockPerson } from '../store.ts';
+import { findPerson, findPersonByEmail } from '../store.ts';
+import { takePerson } from '../take-person.ts';
 import type { Person, SessionRow, SignInMethod } from '../types.ts';
 import { domainOf } from './domain-name.ts';
 import { findDomainOwner } from './domain-store.ts';
@@ -29,19 +30,10 @@ async function ownAddress(context: Context, connection: Connection, email: strin
   );
 }
 
-/** The person of an address, made where there is none, locked either way. */
-async function takePerson(context: Context, email_key: string, asserted: Asserted): Promise<Person> {
-  const at = context.now();
-  const known = await findPersonByEmail(context.db, email_key);
-  if (known === null) {
-    const { email, name } = asserted;
-    const password_hash = await noPassword();
-    await insertPerson(context.db, { id: context.newId('user'), email, email_key, name, password_hash, at });
-  }
-  const person = known ?? (await findPersonByEmail(context.db, email_key));
-  const locked = person === null ? null : await lockPerson(context.db, person.id);
-  if (locked === null) throw new Error('a person is neither new nor there');
-  return locked;
+/** Who comes: whom the directory calls by this address, else the person who has it. */
+async function findWhoComes(context: Context, org_id: Id<'org'>, email_key: string): Promise<Person | null> {
+  const named = await findIdByUserName(context.db, { org_id, user_name_key: email_key });
+  return named === null ? findPersonByEmail(context.db, email_key) : findPerson(context.db, named);
 }
 
 async function join(
@@ -85,11 +77,12 @@ export function enterBySso(
   return context.transaction(async (context) => {
     const { org_id } = connection;
     const email_key = await ownAddress(context, connection, asserted.email);
-    const known = await findPersonByEmail(context.db, email_key);
+    const known = await findWhoComes(context, org_id, email_key);
     const is_new = known === null || (await findMember(context.db, { org_id, user_id: known.id })) === null;
     if (is_new && !connection.config.jit)
       throw notProvisioned('You are not a member yet. An admin of the organization can invite you.');
-    const person = await takePerson(context, email_key, asserted);
+    const { email, name } = asserted;
+    const person = await takePerson(context, known, { email, email_key, name });
     // Read again under the person's lock: a directory may have suspended the membership meanwhile.
     const member = await findMember(context.db, { org_id, user_id: person.id });
     if (member?.status === 'suspended') throw notProvisioned('Your membership is suspended. Ask an admin.');

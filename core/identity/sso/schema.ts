@@ -1,6 +1,7 @@
 // Wire shapes of single sign-on.
 import { type Static, Type } from 'typebox';
 import { lineOf, named, nullable, oneOf, Time } from '../../kernel/index.ts';
+import { ScimTokenView, scimTokenExample } from '../scim/token-schema.ts';
 import { mappedRoles } from './roles.ts';
 
 export const connectionStates = ['draft', 'active', 'disabled'] as const;
@@ -74,6 +75,8 @@ export const SsoView = named(
       ),
     ),
     domains: Type.Array(SsoDomainView),
+    scim_url: Type.String({ description: 'where a directory provisions people' }),
+    scim_tokens: Type.Array(ScimTokenView),
   }),
 );
 export type SsoView = Static<typeof SsoView>;
@@ -112,4 +115,6 @@ export const ssoExample: SsoView = {
     callback_url: 'https://llm.example/v1/auth/sso/acme/callback',
   },
   domains: [domainExample],
+  scim_url: 'https://llm.example/scim/v2',
+  scim_tokens: [scimTokenExample],
 };

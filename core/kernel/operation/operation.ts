@@ -105,7 +105,15 @@ export interface StaffCaller {
   readonly session_id?: Id<'session'>;
   readonly roles: readonly StaffRole[];
 }
-export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller;
+/** The directory of an organization, by one of its tokens. */
+export interface ScimCaller {
+  readonly kind: 'scim';
+  readonly org_id: Id<'org'>;
+  readonly token_id: Id<'scim_token'>;
+  /** The end of the token, by which people tell it from others. */
+  readonly hint: string;
+}
+export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller | ScimCaller;
 
 /** One prepared statement; `name` identifies it in metrics and logs. */
 export interface Statement {

@@ -22,6 +22,7 @@ const tags = {
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
   sso: 'Single sign-on of an organization: its identity provider and its mail domains.',
+  scim: 'The directory of an organization: tokens, and the log of what it asked.',
   auth: 'Sign-in of people and their sessions. Programs use keys.',
 } as const;
 

@@ -2,11 +2,16 @@
 import {
   addDomainOperation,
   connectionStates,
+  createScimTokenOperation,
+  deleteScimTokenOperation,
   deleteSsoOperation,
   getSsoOperation,
+  listScimLogOperation,
   mappedRoles,
   putSsoOperation,
   removeDomainOperation,
+  ScimLogView,
+  ScimTokenView,
   SsoConnectionView,
   SsoDomainView,
   SsoView,
@@ -14,6 +19,7 @@ import {
 } from '@svc/core/identity/index.ts';
 import type { OutputOptions } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
+import { connectionType, pageField } from '../connection.ts';
 import { mutation } from '../mutation.ts';
 
 /** Fields of a derived type are known to the schema, not to the compiler. */
@@ -25,8 +31,10 @@ derive.enum('SsoKind', ['oidc']);
 derive.enum('MappedRole', mappedRoles);
 const SsoDomain = derive.output('SsoDomain', SsoDomainView);
 const SsoConnection = derive.output('SsoConnection', SsoConnectionView);
+const ScimToken = derive.output('ScimToken', ScimTokenView);
+const ScimLogConnection = connectionType('ScimLogRow', derive.output('ScimLogRow', ScimLogView));
 const SingleSignOn = derive.output('SingleSignOn', SsoView, {
-  omit: ['domains', 'sso'],
+  omit: ['domains', 'scim_tokens', 'sso'],
   extra: (t) => ({
     connection: t.field({
       type: SsoConnection,
@@ -39,6 +47,11 @@ const SingleSignOn = derive.output('SingleSignOn', SsoView, {
       description: 'Mail domains, by name.',
       resolve: ({ domains }: { readonly domains: unknown }) => domains,
     }),
+    scimTokens: t.field({
+      type: [ScimToken],
+      description: 'Tokens of the directory, oldest first.',
+      resolve: ({ scim_tokens }: { readonly scim_tokens: unknown }) => scim_tokens,
+    }),
   }),
 });
 
@@ -49,6 +62,12 @@ builder.queryFields((t) => ({
     description: 'Single sign-on of the organization.',
     extensions: { operation: getSsoOperation.name },
     resolve: (_root, _args, { runner }) => runner.run(getSsoOperation, {}),
+  }),
+  scimLog: pageField(t, 'ScimLog', {
+    operation: listScimLogOperation,
+    type: ScimLogConnection,
+    description: 'What the directory asked in the last 90 days, newest first, also what was refused.',
+    options: () => ({}),
   }),
 }));
 
@@ -108,5 +127,28 @@ mutation({
   operation: removeDomainOperation,
   input: removeDomainOperation.input,
   description: 'Gives a mail domain up.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});
+
+interface TokenMade {
+  readonly answer: { readonly id: string; readonly token: string; readonly url: string };
+}
+mutation({
+  name: 'createScimToken',
+  operation: createScimTokenOperation,
+  input: createScimTokenOperation.input,
+  description: 'Makes a token for the directory; the answer shows it once.',
+  payload: (t) => ({
+    id: t.id({ resolve: ({ answer }: TokenMade) => answer.id }),
+    token: t.string({ resolve: ({ answer }: TokenMade) => answer.token }),
+    url: t.string({ resolve: ({ answer }: TokenMade) => answer.url }),
+  }),
+});
+
+mutation({
+  name: 'deleteScimToken',
+  operation: deleteScimTokenOperation,
+  input: deleteScimTokenOperation.input,
+  description: 'Ends a token of the directory.',
   payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
 });
