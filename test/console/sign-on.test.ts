@@ -73,6 +73,30 @@ test('an owner proves a domain, connects a provider, tries it out and switches i
   await context.close();
 });
 
+test('an owner makes a token for the directory, sees it once, sees what was asked with it, and ends it', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/${path}`);
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  const dialog = page.getByRole('dialog');
+  const token = (await dialog.getByText(/^svc_scim_/).textContent()) as string;
+  await dialog.getByText(`${stack.gateway_url}/scim/v2`).waitFor();
+  const ask = (who: string) =>
+    fetch(`${stack.gateway_url}/scim/v2/Users/${who}`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await ask('nobody')).status).toBe(404);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('404').waitFor();
+  expect(await page.content()).not.toContain(token);
+  await page.getByRole('button', { name: `End ...${token.slice(-4)}` }).click();
+  await dialog.getByRole('button', { name: 'End it' }).click();
+  await page.getByText('has ended.').waitFor();
+  expect((await ask('nobody')).status).toBe(401);
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('The token was made.').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test('a person signs in at the provider and comes to the page they wanted; others are told to use a password', async () => {
   const { page, context, faults } = await openPage(browser);
   await page.goto(`${stack.console_url}/meridian/live/keys`);

@@ -1,4 +1,4 @@
-// Single sign-on of the organisation: mail domains first, then the identity provider.
+// Single sign-on of the organisation: mail domains first, then the identity provider, then the directory.
 import './sign-on.css';
 import { useState } from 'react';
 import { useQuery } from 'urql';
@@ -7,6 +7,7 @@ import { SignOnDocument } from '../../api/gen/graphql.ts';
 import { PageHead } from '../../ui/card.tsx';
 import { ErrorBox } from '../../ui/states.tsx';
 import { ConnectionCard } from './connection-card.tsx';
+import { DirectoryCard } from './directory-card.tsx';
 import { DomainsCard } from './domains-card.tsx';
 
 export function SignOnPage() {
@@ -35,6 +36,7 @@ export function SignOnPage() {
           <>
             <DomainsCard rows={facts?.domains} onDone={onDone} />
             <ConnectionCard facts={facts} onDone={onDone} />
+            <DirectoryCard facts={facts} onDone={onDone} />
           </>
         )}
       </div>
