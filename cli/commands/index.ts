@@ -71,6 +71,17 @@ export const commands: readonly Listed[] = [
     'set what an organization may use beyond its plan',
     () => import('./limits/override.ts'),
   ),
+  listed(
+    'announcements list',
+    'list what customers are and were shown',
+    () => import('./announcements/list.ts'),
+  ),
+  listed(
+    'announcements create',
+    'say something to customers for a time',
+    () => import('./announcements/create.ts'),
+  ),
+  listed('announcements end', 'end an announcement now', () => import('./announcements/end.ts')),
   listed('tickets list', 'list tickets that wait for staff', () => import('./tickets/list.ts')),
   listed('tickets show', 'show a ticket and what was written', () => import('./tickets/show.ts')),
   listed('tickets answer', 'answer a ticket', () => import('./tickets/answer.ts')),

@@ -319,6 +319,31 @@ create table ledger.writeoff (
 );
 grant select on ledger.writeoff to svc_runtime;
 
+create table public.announcement (
+  id text not null,
+  title text not null,
+  body text not null,
+  severity text not null,
+  audience text not null,
+  audience_values text[] not null default '{}'::text[],
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint announcement_pkey PRIMARY KEY (id),
+  constraint announcement_audience_check CHECK ((audience = ANY (ARRAY['all'::text, 'plans'::text, 'countries'::text, 'resellers'::text, 'orgs'::text]))),
+  constraint announcement_body_check CHECK (((char_length(body) >= 1) AND (char_length(body) <= 10000))),
+  constraint announcement_ends_after_it_starts CHECK ((ends_at >= starts_at)),
+  constraint announcement_id_check CHECK ((id ~ '^ann_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint announcement_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+  constraint announcement_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 120))),
+  constraint announcement_values_where_asked CHECK (((audience = ANY (ARRAY['all'::text, 'resellers'::text])) = (cardinality(audience_values) = 0)))
+);
+CREATE INDEX announcement_running ON public.announcement USING btree (ends_at, starts_at);
+CREATE INDEX announcement_walk ON public.announcement USING btree (created_at DESC, id DESC);
+grant insert, select, update on public.announcement to svc_runtime;
+
 create table public.api_key (
   id text not null,
   key_no integer not null,

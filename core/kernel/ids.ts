@@ -27,6 +27,7 @@ export const prefixes = {
   staff: 'stf',
   mail: 'mail',
   ticket: 'tkt',
+  announcement: 'ann',
   invitation: 'ivt',
   scim_token: 'scim',
   group: 'grp',

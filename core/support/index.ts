@@ -1,3 +1,14 @@
+export { listAnnouncements } from './announcement-store.ts';
+export {
+  AnnouncementView,
+  announce,
+  createAnnouncementOperation,
+  endAnnouncement,
+  endAnnouncementOperation,
+  listAnnouncementsOperation,
+  listStaffAnnouncementsOperation,
+  StaffAnnouncementView,
+} from './announcements.ts';
 export { approveRequest, overrideLimits, refuseRequest } from './decide.ts';
 export { listLimitRequestsOperation, requestLimitsOperation, supportOperations } from './operations.ts';
 export { LimitsView, TicketView } from './schema.ts';
@@ -26,4 +37,11 @@ export {
 } from './ticket-staff.ts';
 export { listOpenTickets } from './ticket-store.ts';
 export { answerTicket, readThread } from './tickets.ts';
-export { ticketAuthors, ticketKinds, ticketSides, ticketStatuses } from './types.ts';
+export {
+  announcementAudiences,
+  announcementSeverities,
+  ticketAuthors,
+  ticketKinds,
+  ticketSides,
+  ticketStatuses,
+} from './types.ts';

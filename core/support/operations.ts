@@ -15,6 +15,7 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { sightOf } from '../keys/index.ts';
+import { listAnnouncementsOperation } from './announcements.ts';
 import { requestLimits } from './limit-request.ts';
 import {
   LimitsView,
@@ -101,4 +102,5 @@ export const supportOperations = [
   requestLimitsOperation,
   listLimitRequestsOperation,
   ...ticketOperations,
+  listAnnouncementsOperation,
 ] as const;

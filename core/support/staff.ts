@@ -19,6 +19,7 @@ import {
 } from '../kernel/index.ts';
 import { findKey, type KeyStatus, statusAt } from '../keys/index.ts';
 import { findOrg, limitsOf } from '../orgs/index.ts';
+import { staffAnnouncementOperations } from './announcements.ts';
 import { approveRequest, overrideLimits, refuseRequest } from './decide.ts';
 import { effective } from './limits.ts';
 import { LimitsView, limitMembers, TicketView, ticketExample, viewTicket, Words } from './schema.ts';
@@ -173,4 +174,5 @@ export const staffSupportOperations = [
   refuseLimitsOperation,
   overrideLimitsOperation,
   ...staffTicketOperations,
+  ...staffAnnouncementOperations,
 ] as const;

@@ -75,3 +75,21 @@ export interface LimitTicket {
   readonly concurrency: number | null;
   readonly automatic: boolean;
 }
+
+export const announcementSeverities = ['info', 'warning', 'critical'] as const;
+/** To whom: everybody, organizations of certain plans or countries, resellers, or certain organizations. */
+export const announcementAudiences = ['all', 'plans', 'countries', 'resellers', 'orgs'] as const;
+
+export interface Announcement {
+  readonly id: Id<'announcement'>;
+  readonly title: string;
+  readonly body: string;
+  readonly severity: (typeof announcementSeverities)[number];
+  readonly audience: (typeof announcementAudiences)[number];
+  readonly audience_values: readonly string[];
+  readonly starts_at: Date;
+  readonly ends_at: Date | null;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}

@@ -43,6 +43,7 @@ import { type UserError, userErrorNames, userErrorOf } from '../errors.ts';
 import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
 import type { Runner } from '../run.ts';
 import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
+import { addAnnouncements } from './announcements.ts';
 import { addDesk } from './desk.ts';
 import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
@@ -339,6 +340,7 @@ addDesk(parts);
 addMoneyBack(parts);
 addSupport(parts);
 addTickets(parts);
+addAnnouncements(parts);
 addMails(parts);
 addPlans(parts);
 const decided = (t: Any) => ({

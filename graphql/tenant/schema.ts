@@ -6,6 +6,7 @@ import './types/common.ts';
 import './types/viewer.ts';
 import './types/organization.ts';
 import './types/member.ts';
+import './types/announcement.ts';
 import './types/audit.ts';
 import './types/key.ts';
 import './types/plan.ts';

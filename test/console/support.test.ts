@@ -1,4 +1,4 @@
-// Support in a real browser: a customer writes, staff answer and settle, and the customer reads it.
+// Support in a real browser: a customer writes, staff answer and settle, and the customer reads it; staff announce.
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
@@ -57,6 +57,45 @@ test('a member writes to support, is answered by staff, and writes again', async
   await picture(mine.page, 'ticket');
   await expectAccessible(mine.page, 'ticket');
   expect([mine.faults, theirs.faults]).toEqual([[], []]);
+});
+
+test('staff announce something, and every member sees it until it is ended or put away', async () => {
+  const theirs = await openPage(browser, { width: 1440 }, support);
+  await theirs.page.goto(`${stack.staff_url}/announcements`);
+  const announce = async (title: string, severity: string) => {
+    await theirs.page.getByRole('button', { name: 'New announcement' }).click();
+    const dialog = theirs.page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill(title);
+    await dialog.getByLabel('Words').fill('Calls go on; the console is read only for an hour.');
+    await dialog.getByLabel('How grave').selectOption(severity);
+    await picture(theirs.page, 'announcement-create');
+    await expectAccessible(theirs.page, 'announcement create');
+    await dialog.getByRole('button', { name: 'Announce' }).click();
+    await theirs.page.getByRole('heading', { name: title }).waitFor();
+  };
+  await announce('Maintenance on Sunday', 'WARNING');
+  await announce('Payments are slow', 'CRITICAL');
+  await picture(theirs.page, 'staff-announcements');
+  await expectAccessible(theirs.page, 'staff announcements');
+  for (const look of [{ width: 1440 }, { width: 360, scheme: 'dark' }] as const) {
+    const mine = await openPage(browser, look, viewer);
+    await mine.page.goto(`${stack.console_url}/meridian/live/home`);
+    const bands = mine.page.getByRole('complementary', { name: 'Announcements' }).getByRole('listitem');
+    await bands.getByText('Payments are slow').waitFor();
+    await picture(mine.page, `announcements-${look.width}`);
+    await expectNoSidewaysScroll(mine.page, 'announcements');
+    await expectAccessible(mine.page, 'announcements');
+    await mine.page.getByRole('button', { name: 'Put away: Maintenance on Sunday' }).click();
+    await mine.page.reload();
+    await bands.getByText('Payments are slow').waitFor();
+    expect(await bands.count()).toBe(1);
+    expect(mine.faults).toEqual([]);
+  }
+  for (const title of ['Maintenance on Sunday', 'Payments are slow']) {
+    await theirs.page.getByRole('button', { name: `End ${title}` }).click();
+    await theirs.page.getByText(`${title} is ended.`).waitFor();
+  }
+  expect(theirs.faults).toEqual([]);
 });
 
 test.each([

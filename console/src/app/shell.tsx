@@ -23,6 +23,7 @@ const CreateOrgDialog = lazy(() => import('./create-org.tsx').then((m) => ({ def
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
+const Announcements = lazy(() => import('./announcements.tsx').then((m) => ({ default: m.Announcements })));
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
 
 function OrgSwitch({ session }: { session: Session }) {
@@ -245,6 +246,9 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
           </header>
           <OfflineNote />
           <SuspendedNote />
+          <Suspense fallback={null}>
+            <Announcements />
+          </Suspense>
           <main className="page" id="main" tabIndex={-1}>
             <Outlet />
           </main>

@@ -32,6 +32,7 @@ const nav: readonly NavItem[] = [
   { href: '/disputes', name: 'Disputes', icon: 'refresh', key: 'd' },
   { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
   { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
+  { href: '/announcements', name: 'Announcements', icon: 'player-play', key: 'a' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
 ];

@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /tickets, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /tickets, /announcements, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -105,6 +105,15 @@ const ticketsRoute = createRoute({
   ),
 });
 
+const announcementsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/announcements',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/announcements/page.tsx')),
+    'AnnouncementsPage',
+  ),
+});
+
 const codesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/codes',
@@ -137,6 +146,7 @@ export function createStaffRouter() {
           disputesRoute,
           limitsRoute,
           ticketsRoute,
+          announcementsRoute,
           codesRoute,
           mailsRoute,
         ],

@@ -16,6 +16,7 @@ const tags = {
   generation: 'The record of one call, by its id.',
   usage: 'Sums over calls.',
   limits: 'What plan and keys allow, and what is left of it.',
+  announcements: 'What the service has to say.',
   tickets: 'What you write to support, and what is answered.',
   policies: 'Routing policies: where calls may go and which endpoint is taken first.',
   redaction: 'Shows what redaction would remove from a text.',
