@@ -17,6 +17,7 @@ import { findRefund, requestRefund } from '@svc/core/refunds/index.ts';
 import { type Dispute, disputesOf, type Topup } from '@svc/core/topups/index.ts';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { startPortalSim } from '../sim/e-invoices/portal.ts';
+import { withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { staffContext } from '../support/provision.ts';
 import { startTemporal } from '../support/temporal.ts';
@@ -224,6 +225,39 @@ test('killed with a rail being asked, a reminder, a registration, a lapse, a not
   await ended(`topup-${polled.id}`);
   expect((await world.read(polled.id)).status).toBe('paid');
   await expectRefundedOnce(refund);
+  await world.expectRight();
+});
+
+test('killed with a dispute without end and a registration that is given up not yet put before a person', async () => {
+  await stops.set({
+    'a dispute without an end': { table: 'staff_item', event: 'insert', when: `new.kind = 'dispute_silent'` },
+    'a registration that is given up': {
+      ...{ table: 'invoice', event: 'update' },
+      when: `new.irn_status = 'failed' and old.irn_status = 'pending'`,
+    },
+  });
+  process.kill(worker.pid, 'SIGSTOP');
+  portal.turn({ down: 100 });
+  const silent = await disputed({});
+  await age('dispute', 'opened_at', silent.id, '121 days');
+  const late = await document();
+  // No program may change what a document says.
+  await withClient(world.url, (client) =>
+    client.query(`update invoice set issued_at = issued_at - interval '31 days' where id = $1`, [late]),
+  );
+  process.kill(worker.pid, 'SIGCONT');
+  await stops.reached();
+  await killAndRestart();
+
+  await ended(`dispute-${silent.id}`);
+  expect(await count(`staff_item where kind = 'dispute_silent' and subject = $1`, [silent.id])).toBe(1);
+  expect((await disputesOf(world.pool, silent.topup_id))[0]).toMatchObject({ status: 'open' });
+  await ended(`invoice-${late}`);
+  expect(await count(`invoice where id = $1 and irn_status = 'failed' and irn is null`, [late])).toBe(1);
+  expect(await count(`staff_item where details ->> 'invoice_id' = $1`, [late])).toBe(1);
+  // The sale stands: the document goes out without a registration, once.
+  expect(await count(`mail where template = 'invoice' and reference like $1 || '%'`, [late])).toBe(1);
+  portal.turn({ down: 0 });
   await world.expectRight();
 });
 
