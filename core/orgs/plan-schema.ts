@@ -47,7 +47,7 @@ export const planExample = {
   grace_days: 3,
   limits: { rpm: 1_500, tpm: 5_000_000, concurrency: 100, keys: 100, projects: 25 },
   features: { hedging: false, sso: true, scim: true, audit_export: true },
-  description: 'For a team in production, with credit of $45 each month.',
+  description: 'For a team in production, with credit each month.',
   public: true,
   sort: 2,
 } satisfies Static<typeof PlanOfferView>;

@@ -1,4 +1,4 @@
-// The days of grace: the fee is tried again as soon as there is credit, a mail goes out each day, and after three days the
+// The days of grace: the fee is tried again as soon as there is credit, a mail goes out each day, and when they are over the
 // plan ends. The steps of the workflow `planPeriod`; each decides from the row and can be repeated.
 import { type Context, type Id, ServiceError } from '../kernel/index.ts';
 import { availableMicro, closeIfMoved, lockCharge, settleCharge, tryAgain, waitForCredit } from './charge.ts';

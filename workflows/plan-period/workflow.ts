@@ -1,4 +1,4 @@
-// Follows the fee of a plan for one month to its end: paid, or after three days of grace the end of the plan. The fee was
+// Follows the fee of a plan for one month to its end: paid, or after its days of grace the end of the plan. The fee was
 // ordered before it starts; mails and the change of plan are written in the transaction that decides them.
 import {
   ActivityFailure,
