@@ -4,8 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { CreateOrgDocument } from '../api/gen/graphql.ts';
 import { useSend } from '../api/send.ts';
 import { loadSession } from '../api/session.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { FormFault } from '../ui/states.tsx';
 
@@ -75,12 +74,9 @@ export function CreateOrgDialog({ onClose }: { onClose: () => void }) {
           hint="Two letters, such as IN or US. It decides the currency and the tax."
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Make the organisation
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Make the organisation
+        </DialogFoot>
       </form>
     </Dialog>
   );

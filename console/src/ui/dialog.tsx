@@ -1,6 +1,7 @@
 // A dialog over the page. Focus goes in and comes back; the page behind it does not scroll.
 import { Modal } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
+import { Button } from './button.tsx';
 
 /** `onClose` is asked by Escape and by a press outside; a dialog that must not be lost answers with a question. */
 export function Dialog(props: {
@@ -46,5 +47,37 @@ export function Dialog(props: {
         </div>
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+/**
+ * The foot of a dialog that asks: the way out, and the one button that does it, by `onPress` or by sending the form around
+ * it. In a `cautious` dialog focus begins at the way out.
+ */
+export function DialogFoot(props: {
+  onClose: () => void;
+  cautious?: boolean;
+  kind?: 'primary' | 'danger';
+  busy: boolean;
+  disabled?: boolean;
+  onPress?: () => void;
+  children: ReactNode;
+}) {
+  const { onClose, cautious = false, kind = 'primary', busy, disabled, onPress, children } = props;
+  return (
+    <div className="dialog-foot">
+      <Button onClick={onClose} data-autofocus={cautious || undefined}>
+        Cancel
+      </Button>
+      <Button
+        type={onPress === undefined ? 'submit' : 'button'}
+        kind={kind}
+        busy={busy}
+        disabled={disabled}
+        onClick={onPress}
+      >
+        {children}
+      </Button>
+    </div>
   );
 }

@@ -2,8 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { UpdateKeyBudgetDocument, UpdateProjectDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { dollarsOf } from '../keys/changes.ts';
@@ -104,14 +103,9 @@ export function EditBudgetDialog(props: { budgeted: Budgeted; onClose: () => voi
       <form className="budget-form" onSubmit={submit} noValidate>
         <Fields budgeted={budgeted} faults={faults} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button type="button" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Save budget
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Save budget
+        </DialogFoot>
       </form>
     </Dialog>
   );

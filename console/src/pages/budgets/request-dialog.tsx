@@ -2,8 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { RequestLimitsDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { countText } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
@@ -77,14 +76,9 @@ export function RequestDialog(props: {
           autoComplete="off"
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button type="button" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Ask for these limits
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Ask for these limits
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -10,7 +10,7 @@ import {
 } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
@@ -181,12 +181,9 @@ function AmountForm({ currency, onClose }: { currency: string; onClose: () => vo
       />
       <QuoteLines quote={quote} waiting={waiting} />
       <FormFault fault={fault ?? (error ? faultOfQuery(error) : null)} />
-      <div className="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={busy} disabled={quote === null}>
-          {quote ? `Pay ${currencyText(quote.totalMinor, quote.currency)}` : 'Pay'}
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} busy={busy} disabled={quote === null}>
+        {quote ? `Pay ${currencyText(quote.totalMinor, quote.currency)}` : 'Pay'}
+      </DialogFoot>
     </form>
   );
 }

@@ -7,7 +7,7 @@ import {
   type UpdateBillingInput,
 } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
+import { DialogFoot } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { states } from './states.ts';
@@ -94,12 +94,9 @@ export function AddressForm({
         onChange={(event) => setGstin(event.target.value)}
       />
       <FormFault fault={fault} />
-      <div className="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={busy} disabled={state === ''}>
-          Continue
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} busy={busy} disabled={state === ''}>
+        Continue
+      </DialogFoot>
     </form>
   );
 }

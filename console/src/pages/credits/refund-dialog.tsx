@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { RefundTopupDocument, type TopupRowFragment } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { FormFault } from '../../ui/states.tsx';
@@ -97,12 +97,9 @@ export function RefundDialog({ row, onRefunded, onClose }: Props) {
           onChange={(event) => setReason(event.target.value)}
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="danger" busy={busy} disabled={amount_fault !== null}>
-            {minor === undefined ? 'Refund what is unused' : `Refund ${currencyText(minor, row.currency)}`}
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} kind="danger" busy={busy} disabled={amount_fault !== null}>
+          {minor === undefined ? 'Refund what is unused' : `Refund ${currencyText(minor, row.currency)}`}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { type InvoiceRowFragment, ResendInvoiceDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 
@@ -42,12 +42,9 @@ export function ResendDialog({ row, onClose }: { row: InvoiceRowFragment; onClos
             data-autofocus
           />
           <FormFault fault={fault} />
-          <div className="dialog-foot">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={busy}>
-              Send
-            </Button>
-          </div>
+          <DialogFoot onClose={onClose} busy={busy}>
+            Send
+          </DialogFoot>
         </form>
       ) : (
         <div className="resend-form">

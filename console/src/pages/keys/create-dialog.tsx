@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Scope } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
+import { DialogFoot } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { microOf } from './budget.ts';
@@ -112,12 +112,9 @@ function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: ()
       <ScopeChoice chosen={chosen} onToggle={toggle} fault={faults.scopes} />
       <BudgetAndExpiry fault={faults.budget ?? null} />
       <FormFault fault={fault} />
-      <div className="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={busy} disabled={projects.length === 0}>
-          {env === 'sandbox' ? 'Create sandbox key' : 'Create key'}
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} busy={busy} disabled={projects.length === 0}>
+        {env === 'sandbox' ? 'Create sandbox key' : 'Create key'}
+      </DialogFoot>
     </form>
   );
 }

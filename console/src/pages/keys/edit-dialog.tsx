@@ -7,8 +7,7 @@ import {
   type UpdateKeyInput,
 } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { changesOf, dollarsOf, type KeyFaults } from './changes.ts';
@@ -115,12 +114,9 @@ export function EditKeyDialog({
         />
         <BudgetAndLimits row={row} faults={faults} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Save changes
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Save changes
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,8 +4,7 @@ import { useQuery } from 'urql';
 import { KeyRecentDocument, type KeyRowFragment, RevokeKeyDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { Bone, FormFault } from '../../ui/states.tsx';
@@ -91,14 +90,9 @@ export function RevokeKeyDialog({
           />
         )}
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose} {...(in_use ? {} : { 'data-autofocus': true })}>
-            Cancel
-          </Button>
-          <Button type="submit" kind="danger" busy={busy}>
-            <span className="ellipsis">Revoke {row.name}</span>
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} cautious={!in_use} kind="danger" busy={busy}>
+          <span className="ellipsis">Revoke {row.name}</span>
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -2,7 +2,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { type KeyRowFragment, RotateKeyDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
+import { DialogFoot } from '../../ui/dialog.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import type { NewKey } from './create.ts';
 import { KeyDialog, type MakesKey } from './secret-dialog.tsx';
@@ -68,12 +68,9 @@ export function RotateKeyDialog({ row, onClose, onMade, onUsed }: MakesKey & { r
           ))}
         </fieldset>
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            <span className="ellipsis">Rotate {row.name}</span>
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          <span className="ellipsis">Rotate {row.name}</span>
+        </DialogFoot>
       </form>
     </KeyDialog>
   );

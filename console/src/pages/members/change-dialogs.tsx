@@ -4,8 +4,7 @@ import { type MemberRowFragment, RemoveMemberDocument, UpdateMemberDocument } fr
 import { useSend } from '../../api/send.ts';
 import type { Role } from '../../api/session.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { RoleField } from './role-field.tsx';
 import { grantableRoles, nameOf, roleOf } from './roles.ts';
@@ -36,12 +35,9 @@ export function RoleDialog({ row, onClose, onDone }: Of) {
       <form className="member-form" onSubmit={(event) => void submit(event)} noValidate>
         <RoleField of={grantableRoles(role)} first={roleOf(row.role)} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Change the role
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Change the role
+        </DialogFoot>
       </form>
     </Dialog>
   );
@@ -70,14 +66,9 @@ export function RemoveDialog({ row, own, onClose, onDone }: Of & { readonly own:
     >
       <form className="member-form" onSubmit={(event) => void submit(event)} noValidate>
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose} data-autofocus>
-            Cancel
-          </Button>
-          <Button type="submit" kind="danger" busy={busy}>
-            {own ? 'Leave' : 'Remove'}
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} cautious kind="danger" busy={busy}>
+          {own ? 'Leave' : 'Remove'}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,8 +4,7 @@ import { InviteMemberDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import type { Role } from '../../api/session.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { RoleField } from './role-field.tsx';
@@ -40,12 +39,9 @@ export function InviteDialog({ onClose, onDone }: { onClose: () => void; onDone:
         />
         <RoleField of={grantableRoles(role)} first="developer" />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Send the invitation
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Send the invitation
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,8 +4,7 @@ import { useQuery } from 'urql';
 import { ActivatePolicyDocument, PoliciesDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import type { PolicyShown } from './policy-page.tsx';
@@ -70,12 +69,9 @@ export function ActivateDialog(props: { shown: PolicyShown; version: number; onC
             : ''}
         </p>
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={scope === undefined}>
-            Activate
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy} disabled={scope === undefined}>
+          Activate
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,8 +4,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { CreatePolicyDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { faultOfName, starters } from './words.ts';
@@ -63,12 +62,9 @@ export function CreatePolicyDialog({ onClose }: { onClose: () => void }) {
       <form className="policy-form" noValidate onSubmit={(event) => void submit(event)}>
         <Fields fault={name_fault} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Make the policy
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Make the policy
+        </DialogFoot>
       </form>
     </Dialog>
   );

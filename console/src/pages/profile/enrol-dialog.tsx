@@ -7,7 +7,7 @@ import { useAction } from '../../api/send.ts';
 import type { Result } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { useProof } from './proof.tsx';
@@ -43,12 +43,9 @@ export function CodeForm<T>(props: {
         data-autofocus
       />
       {wrong === null && <FormFault fault={fault} />}
-      <div className="dialog-foot">
-        <Button onClick={props.onClose}>Cancel</Button>
-        <Button type="submit" kind={props.danger ? 'danger' : 'primary'} busy={busy}>
-          {props.button}
-        </Button>
-      </div>
+      <DialogFoot onClose={props.onClose} kind={props.danger ? 'danger' : 'primary'} busy={busy}>
+        {props.button}
+      </DialogFoot>
     </form>
   );
 }

@@ -4,8 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { prove } from '../../api/account.ts';
 import { useAction } from '../../api/send.ts';
 import { leaveForProof, type Result } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { PasswordField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 
@@ -49,12 +48,9 @@ function ProofDialog({ asking, why }: { asking: Asking; why: string }) {
           required
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={() => asking.answer(false)}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Continue
-          </Button>
-        </div>
+        <DialogFoot onClose={() => asking.answer(false)} busy={busy}>
+          Continue
+        </DialogFoot>
       </form>
     </Dialog>
   );

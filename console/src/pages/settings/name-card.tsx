@@ -2,11 +2,11 @@
 import { type FormEvent, useState } from 'react';
 import { type OrgSettingsFragment, UpdateOrgSettingsDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
+import { SaveFoot } from './save-foot.tsx';
 
 export function NameCard(props: {
   org: OrgSettingsFragment;
@@ -44,16 +44,7 @@ export function NameCard(props: {
           <IdText id={org.id} />
         </p>
         <FormFault fault={fault} />
-        {!locked && (
-          <div className="settings-foot">
-            <Button type="submit" kind="primary" busy={busy}>
-              Save the name
-            </Button>
-            <span role="status" className="soft">
-              {said}
-            </span>
-          </div>
-        )}
+        {!locked && <SaveFoot verb="Save the name" busy={busy} said={said} />}
       </form>
     </Card>
   );

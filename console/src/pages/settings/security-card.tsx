@@ -2,10 +2,10 @@
 import { type FormEvent, useState } from 'react';
 import { type OrgSettingsFragment, UpdateOrgSettingsDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { AreaField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
+import { SaveFoot } from './save-foot.tsx';
 import { readSecurity, type SecurityFaults } from './security.ts';
 
 type Security = OrgSettingsFragment['settings']['security'];
@@ -88,16 +88,7 @@ export function SecurityCard({ org, locked }: { org: OrgSettingsFragment; locked
           hint="0: they do not expire by themselves. Counts for keys made from now on."
         />
         <FormFault fault={fault} />
-        {!locked && (
-          <div className="settings-foot">
-            <Button type="submit" kind="primary" busy={busy}>
-              Save the rules
-            </Button>
-            <span role="status" className="soft">
-              {said}
-            </span>
-          </div>
-        )}
+        {!locked && <SaveFoot verb="Save the rules" busy={busy} said={said} />}
       </form>
     </Card>
   );

@@ -6,7 +6,7 @@ import { useAction, useMutate } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { useProof } from '../profile/proof.tsx';
@@ -48,12 +48,9 @@ function TransferDialog({
             ))}
           </SelectField>
           <FormFault fault={fault} />
-          <div className="dialog-foot">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="danger" busy={busy}>
-              Hand over
-            </Button>
-          </div>
+          <DialogFoot onClose={onClose} kind="danger" busy={busy}>
+            Hand over
+          </DialogFoot>
         </form>
       </Dialog>
       {proof.dialog}

@@ -13,7 +13,7 @@ import { signOnUrl } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { Bone, Empty, FormFault } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -105,14 +105,9 @@ function RemoveDialog(props: { row: Row; onClose: () => void; onDone: (said: str
       onClose={onClose}
     >
       <FormFault fault={fault} />
-      <div className="dialog-foot">
-        <Button onClick={onClose} data-autofocus>
-          Cancel
-        </Button>
-        <Button kind="danger" busy={busy} onClick={() => void remove()}>
-          Take it away
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} cautious kind="danger" busy={busy} onPress={() => void remove()}>
+        Take it away
+      </DialogFoot>
       {proof.dialog}
     </Dialog>
   );

@@ -8,8 +8,7 @@ import {
   type SsoConnectionRowFragment,
 } from '../../api/gen/graphql.ts';
 import { useAction, useMutate } from '../../api/send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { PasswordField, SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { useProof } from '../profile/proof.tsx';
@@ -155,12 +154,9 @@ export function ConnectionDialog(props: {
         <ProviderFields row={row} />
         <RoleFields row={row} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            {row === null ? 'Save as draft' : 'Save'}
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          {row === null ? 'Save as draft' : 'Save'}
+        </DialogFoot>
       </form>
       {proof.dialog}
     </Dialog>

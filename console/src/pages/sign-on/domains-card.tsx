@@ -10,7 +10,7 @@ import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -81,12 +81,9 @@ function AddDialog({ onClose, onDone }: { onClose: () => void; onDone: (said: st
           required
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Add
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Add
+        </DialogFoot>
       </form>
     </Dialog>
   );
@@ -111,14 +108,9 @@ function RemoveDialog(props: {
       onClose={onClose}
     >
       <FormFault fault={fault} />
-      <div className="dialog-foot">
-        <Button onClick={onClose} data-autofocus>
-          Cancel
-        </Button>
-        <Button kind="danger" busy={busy} onClick={() => void remove()}>
-          Remove
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} cautious kind="danger" busy={busy} onPress={() => void remove()}>
+        Remove
+      </DialogFoot>
     </Dialog>
   );
 }

@@ -2,8 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/send.ts';
 import type { Result } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 
@@ -47,12 +46,9 @@ export function DecideDialog(props: {
           data-autofocus
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy}>
-            {verb}
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} kind={danger ? 'danger' : 'primary'} busy={busy}>
+          {verb}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { ResolveStaffItemDocument, type StaffItemRowFragment } from '../../api/g
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { IdText } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -37,12 +37,9 @@ function ResolveDialog(props: { item: StaffItemRowFragment; onClose: () => void;
           required
         />
         {at_note === null && <FormFault fault={fault} />}
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Resolve this item
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Resolve this item
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -2,8 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { type AutoTopupFactsFragment, SetAutoTopupDocument } from '../../../api/gen/graphql.ts';
 import { useSend } from '../../../api/send.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
 import { FormFault } from '../../../ui/states.tsx';
@@ -73,12 +72,9 @@ export function AutoDialog({ facts, onSaved, onClose }: Props) {
           fault={form.amount_minor === undefined ? `At least ${least}.` : null}
         />
         <FormFault fault={form.fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={form.busy} disabled={!is_right}>
-            Save
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={form.busy} disabled={!is_right}>
+          Save
+        </DialogFoot>
       </form>
     </Dialog>
   );

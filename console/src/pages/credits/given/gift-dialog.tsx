@@ -4,7 +4,7 @@ import { CreateGiftDocument } from '../../../api/gen/graphql.ts';
 import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { spendText } from '../../../ui/format/money.ts';
 import { FormFault } from '../../../ui/states.tsx';
@@ -106,17 +106,9 @@ export function GiftDialog({ onMade, onClose }: { onMade: () => void; onClose: (
           onChange={(event) => setNote(event.target.value)}
         />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            kind="primary"
-            busy={busy}
-            disabled={minor === undefined || amount_fault !== null}
-          >
-            Make the gift
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy} disabled={minor === undefined || amount_fault !== null}>
+          Make the gift
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { CreateRedeemBatchDocument } from '../../../api/gen/staff/graphql.ts';
 import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { plural } from '../../../ui/format/numbers.ts';
 import { saveText } from '../../../ui/save-file.ts';
@@ -123,12 +123,9 @@ export function CreateBatchDialog({ onClose, onDone }: { onClose: () => void; on
       <form className="dialog-form" onSubmit={submit} noValidate>
         <Fields faults={faults} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Make the codes
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Make the codes
+        </DialogFoot>
       </form>
     </Dialog>
   );

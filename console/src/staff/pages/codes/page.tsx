@@ -12,7 +12,7 @@ import { useShortcuts } from '../../../app/shortcuts.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { countText } from '../../../ui/format/numbers.ts';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox, FormFault } from '../../../ui/states.tsx';
@@ -87,12 +87,9 @@ function StopDialog(props: { row: BatchFragment; onClose: () => void; onDone: ()
       onClose={onClose}
     >
       <FormFault fault={fault} />
-      <div className="dialog-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="danger" busy={busy} onClick={() => void stop()}>
-          Stop this batch
-        </Button>
-      </div>
+      <DialogFoot onClose={onClose} kind="danger" busy={busy} onPress={() => void stop()}>
+        Stop this batch
+      </DialogFoot>
     </Dialog>
   );
 }

@@ -4,8 +4,7 @@ import type { Fault } from '../../../api/errors.ts';
 import { type Environment, GrantCreditDocument } from '../../../api/gen/staff/graphql.ts';
 import { useSend } from '../../../api/send.ts';
 import { minorOf } from '../../../pages/credits/amount.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { spendText } from '../../../ui/format/money.ts';
 import { FormFault } from '../../../ui/states.tsx';
@@ -140,12 +139,9 @@ export function GrantDialog(props: {
       <form className="dialog-form" onSubmit={submit} noValidate>
         <Fields faults={faults} />
         <FormFault fault={fault} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Grant credit
-          </Button>
-        </div>
+        <DialogFoot onClose={onClose} busy={busy}>
+          Grant credit
+        </DialogFoot>
       </form>
     </Dialog>
   );
