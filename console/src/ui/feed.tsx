@@ -5,6 +5,7 @@ import { useOrg } from '../app/org.tsx';
 import { durationText } from './format/numbers.ts';
 import { Money } from './money.tsx';
 import { Status, type Tone } from './status.tsx';
+import { Columns } from './table.tsx';
 import { Time } from './time.tsx';
 
 export type FeedRow = FeedRowFragment;
@@ -73,18 +74,14 @@ export function RowModel({ row, short = false }: { row: FeedRow; short?: boolean
 export function ShortFeed({ rows, fresh }: { rows: readonly FeedRow[]; fresh: ReadonlySet<string> }) {
   return (
     <>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Model</th>
-          <th scope="col" className="n feed-cost">
-            Cost
-          </th>
-          <th scope="col" className="n wide-only">
-            First token
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Time',
+          'Model',
+          { name: 'Cost', className: 'n feed-cost' },
+          { name: 'First token', className: 'n wide-only' },
+        ]}
+      />
       <tbody>
         {rows.map((row) => (
           <tr key={row.id} className={fresh.has(row.id) ? 'linked arrived' : 'linked'}>

@@ -11,3 +11,26 @@ export function Table({ name, busy, children }: { name: string; busy?: boolean; 
     </section>
   );
 }
+
+/** A column by its name; numbers stand in `n`, and a `hidden` name is for screen readers alone. */
+export type Column =
+  | string
+  | { readonly name: string; readonly className?: string; readonly hidden?: boolean };
+
+/** The head of a table. */
+export function Columns({ of }: { of: readonly Column[] }) {
+  return (
+    <thead>
+      <tr>
+        {of.map((column) => {
+          const { name, className, hidden } = typeof column === 'string' ? { name: column } : column;
+          return (
+            <th key={name} scope="col" className={className}>
+              {hidden ? <span className="visually-hidden">{name}</span> : name}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}

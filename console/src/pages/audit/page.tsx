@@ -10,7 +10,7 @@ import { Card, PageHead } from '../../ui/card.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { BoneRows, Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../credits/older.tsx';
 import { managesMembers } from '../members/roles.ts';
@@ -72,15 +72,7 @@ function List({ action }: { action: string | undefined }) {
   return (
     <>
       <Table name="Audit log" busy={rows === undefined}>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did</th>
-            <th scope="col">To</th>
-            <th scope="col">Change</th>
-          </tr>
-        </thead>
+        <Columns of={['When', 'Who', 'Did', 'To', 'Change']} />
         <tbody>
           {rows === undefined ? (
             <BoneRows rows={6} columns={5} />

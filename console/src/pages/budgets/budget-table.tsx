@@ -5,7 +5,7 @@ import { dayText } from '../../ui/format/time.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { type Forecast, forecastOf, percentOf } from './forecast.ts';
 
 /** `paused`: calls are refused now. */
@@ -111,22 +111,16 @@ export function BudgetTable({
 }: { rows: readonly BudgetRowFragment[] | undefined; now: Date } & Acts) {
   return (
     <Table name="Budgets of projects" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Project</th>
-          <th scope="col">Calls</th>
-          <th scope="col" className="n">
-            Today
-          </th>
-          <th scope="col" className="n">
-            This month
-          </th>
-          <th scope="col">Monthly budget</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Project',
+          'Calls',
+          { name: 'Today', className: 'n' },
+          { name: 'This month', className: 'n' },
+          'Monthly budget',
+          { name: 'Actions', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={2} columns={6} />

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { percentOf } from './forecast.ts';
 
 function toneOf(percent: number): 'ok' | 'warn' | 'bad' {
@@ -86,19 +86,15 @@ export function KeyBudgetTable({
 } & Acts) {
   return (
     <Table name="Budgets of keys" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Calls</th>
-          <th scope="col" className="n">
-            Today
-          </th>
-          <th scope="col">Daily budget</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Key',
+          'Calls',
+          { name: 'Today', className: 'n' },
+          'Daily budget',
+          { name: 'Actions', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={2} columns={5} />

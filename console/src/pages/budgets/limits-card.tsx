@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { countText, plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { holds } from './limits.ts';
 
 export type Limits = NonNullable<BudgetsQuery['limits']>;
@@ -93,23 +93,15 @@ function LimitsTable(props: Props) {
   }
   return (
     <Table name="Limits of keys" busy={props.limits === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col" className="n">
-            Calls a minute
-          </th>
-          <th scope="col" className="n">
-            Tokens a minute
-          </th>
-          <th scope="col" className="n">
-            At once
-          </th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Key',
+          { name: 'Calls a minute', className: 'n' },
+          { name: 'Tokens a minute', className: 'n' },
+          { name: 'At once', className: 'n' },
+          { name: 'Actions', hidden: true },
+        ]}
+      />
       <tbody>
         <Rows {...props} />
       </tbody>

@@ -2,7 +2,7 @@
 import type { LimitTicketFragment } from '../../api/gen/graphql.ts';
 import { Card } from '../../ui/card.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const marks: Partial<Record<LimitTicketFragment['status'], { tone: Tone; word: string }>> = {
@@ -15,14 +15,7 @@ export function RequestsCard({ rows }: { rows: readonly LimitTicketFragment[] })
   return (
     <Card title="Requests for higher limits" flush>
       <Table name="Requests for higher limits">
-        <thead>
-          <tr>
-            <th scope="col">Asked</th>
-            <th scope="col">For</th>
-            <th scope="col">State</th>
-            <th scope="col">Answer</th>
-          </tr>
-        </thead>
+        <Columns of={['Asked', 'For', 'State', 'Answer']} />
         <tbody>
           {rows.map((row) => {
             const { tone, word } = marks[row.status] ?? { tone: 'mute', word: row.status.toLowerCase() };

@@ -9,7 +9,7 @@ import { IdText } from '../../ui/copy.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { leftPercent, sourceOf } from './entry-words.ts';
 import { OlderFoot, useOlder } from './older.tsx';
@@ -44,20 +44,16 @@ function LotLine({ row }: { row: LotRowFragment }) {
 export function Lots({ rows }: { rows: readonly LotRowFragment[] | undefined }) {
   return (
     <Table name="List of lots" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Came</th>
-          <th scope="col">From</th>
-          <th scope="col" className="n">
-            Amount
-          </th>
-          <th scope="col" className="n">
-            Left
-          </th>
-          <th scope="col">Ends</th>
-          <th scope="col">Lot</th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Came',
+          'From',
+          { name: 'Amount', className: 'n' },
+          { name: 'Left', className: 'n' },
+          'Ends',
+          'Lot',
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={3} columns={6} />

@@ -11,7 +11,7 @@ import { SelectField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { breaksIn, type EntryKind, kinds, kindWords } from './entry-words.ts';
 import { OlderFoot, useOlder } from './older.tsx';
@@ -69,22 +69,16 @@ export function Movements(props: { rows: readonly MovementRowFragment[] | undefi
   const broken = breaksIn(rows ?? []);
   return (
     <Table name="List of movements" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col" className="n">
-            Entry
-          </th>
-          <th scope="col">Time</th>
-          <th scope="col">What</th>
-          <th scope="col" className="n">
-            Amount
-          </th>
-          <th scope="col" className="n">
-            Balance after
-          </th>
-          <th scope="col">Reference</th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          { name: 'Entry', className: 'n' },
+          'Time',
+          'What',
+          { name: 'Amount', className: 'n' },
+          { name: 'Balance after', className: 'n' },
+          'Reference',
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={6} columns={6} />

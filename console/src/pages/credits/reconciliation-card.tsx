@@ -8,7 +8,7 @@ import { countText } from '../../ui/format/numbers.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 
 type Report = NonNullable<NonNullable<ReconciliationQuery['credits']>['reconciliation']>;
 type Figures = Omit<Report['totals'], '__typename'>;
@@ -40,19 +40,12 @@ function Cells({ figures }: { figures: Figures }) {
   );
 }
 
+const columns = ['Opening', 'Added', 'Charged', 'Other', 'Closing', 'Usage', 'Calls', 'Variance'];
+
 function Days({ report }: { report: Report | undefined }) {
   return (
     <Table name="Reconciliation by day" busy={report === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Day, UTC</th>
-          {['Opening', 'Added', 'Charged', 'Other', 'Closing', 'Usage', 'Calls', 'Variance'].map((name) => (
-            <th key={name} scope="col" className="n">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Columns of={['Day, UTC', ...columns.map((name) => ({ name, className: 'n' }))]} />
       <tbody>
         {report === undefined ? (
           <BoneRows rows={6} columns={9} />

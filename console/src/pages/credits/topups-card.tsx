@@ -9,7 +9,7 @@ import { IdText } from '../../ui/copy.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from './older.tsx';
 import { TopupStatusMark } from './return-card.tsx';
@@ -55,20 +55,16 @@ function Topups({ rows, action }: { rows: readonly TopupRowFragment[] | undefine
   }
   return (
     <Table name="List of top-ups" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Started</th>
-          <th scope="col">Status</th>
-          <th scope="col" className="n">
-            Amount
-          </th>
-          <th scope="col" className="n">
-            Credits
-          </th>
-          <th scope="col">By</th>
-          <th scope="col">Top-up</th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Started',
+          'Status',
+          { name: 'Amount', className: 'n' },
+          { name: 'Credits', className: 'n' },
+          'By',
+          'Top-up',
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={3} columns={6} />

@@ -12,7 +12,7 @@ import { Card, PageHead } from '../../ui/card.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { BoneRows, Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../credits/older.tsx';
 import { savePdf } from './file.ts';
@@ -104,25 +104,17 @@ function Rows({
   }
   return (
     <Table name="List of invoices" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Number</th>
-          <th scope="col">Date</th>
-          <th scope="col">Kind</th>
-          <th scope="col" className="n">
-            Taxable
-          </th>
-          <th scope="col" className="n">
-            Tax
-          </th>
-          <th scope="col" className="n">
-            Total
-          </th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Number',
+          'Date',
+          'Kind',
+          { name: 'Taxable', className: 'n' },
+          { name: 'Tax', className: 'n' },
+          { name: 'Total', className: 'n' },
+          { name: 'Actions', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={4} columns={7} />

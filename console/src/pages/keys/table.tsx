@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows } from '../../ui/states.tsx';
 import { type Shape, Status, type Tone } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { scopeWord } from './scopes.ts';
 
@@ -155,24 +155,18 @@ function Row({ row, spent, used, onAction }: Omit<KeysTableProps, 'rows'> & { ro
 export function KeysTable({ rows, ...rest }: KeysTableProps) {
   return (
     <Table name="Keys" busy={!rows}>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" className="wide-only">
-            Status
-          </th>
-          <th scope="col" className="n">
-            Spent today
-          </th>
-          <th scope="col">Last used</th>
-          <th scope="col">Project</th>
-          <th scope="col">Scopes</th>
-          <th scope="col">Expires</th>
-          <th scope="col" className="row-menu">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Name',
+          { name: 'Status', className: 'wide-only' },
+          { name: 'Spent today', className: 'n' },
+          'Last used',
+          'Project',
+          'Scopes',
+          'Expires',
+          { name: 'Actions', className: 'row-menu', hidden: true },
+        ]}
+      />
       <tbody>
         {rows ? (
           rows.map((row) => <Row key={row.id} row={row} {...rest} />)

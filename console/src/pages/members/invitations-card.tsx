@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleOf } from './roles.ts';
 
@@ -59,17 +59,15 @@ function Row({ row, onResend, onRevoke }: Acts & { row: InvitationRowFragment })
 function Rows({ rows, ...acts }: Acts & { rows: readonly InvitationRowFragment[] | undefined }) {
   return (
     <Table name="List of invitations" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">For</th>
-          <th scope="col">Role</th>
-          <th scope="col">State</th>
-          <th scope="col">Valid until</th>
-          <th scope="col" className="row-menu member-menu">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'For',
+          'Role',
+          'State',
+          'Valid until',
+          { name: 'Actions', className: 'row-menu member-menu', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={1} columns={5} />

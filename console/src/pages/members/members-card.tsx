@@ -6,7 +6,7 @@ import { Card } from '../../ui/card.tsx';
 import { countText } from '../../ui/format/numbers.ts';
 import { BoneRows } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { mayTouch, roleOf } from './roles.ts';
 
@@ -81,17 +81,15 @@ export function MembersCard(props: {
   return (
     <Card title="People" note={rows && countText(rows.length)} flush>
       <Table name="List of members" busy={rows === undefined}>
-        <thead>
-          <tr>
-            <th scope="col">Person</th>
-            <th scope="col">Role</th>
-            <th scope="col">Second factor</th>
-            <th scope="col">Last seen</th>
-            <th scope="col" className="row-menu member-menu">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          of={[
+            'Person',
+            'Role',
+            'Second factor',
+            'Last seen',
+            { name: 'Actions', className: 'row-menu member-menu', hidden: true },
+          ]}
+        />
         <tbody>
           {rows === undefined ? (
             <BoneRows rows={3} columns={5} />

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { BoneRows, FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { deviceText } from '../profile/device.ts';
 
@@ -62,16 +62,14 @@ export function SessionsCard(props: {
     <Card title="Sessions" note="who is signed in here" flush>
       <FormFault fault={fault} />
       <Table name="List of members' sessions" busy={rows === undefined}>
-        <thead>
-          <tr>
-            <th scope="col">Person</th>
-            <th scope="col">Program and network</th>
-            <th scope="col">Last seen</th>
-            <th scope="col" className="row-menu member-menu">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          of={[
+            'Person',
+            'Program and network',
+            'Last seen',
+            { name: 'Actions', className: 'row-menu member-menu', hidden: true },
+          ]}
+        />
         <tbody>
           {rows === undefined ? (
             <BoneRows rows={1} columns={4} />

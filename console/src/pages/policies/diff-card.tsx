@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { countText, plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { differenceOf, diffText } from './diff-words.ts';
 import type { PolicyShown } from './policy-page.tsx';
 
@@ -29,19 +29,15 @@ function Place({ at }: { at: { provider: string; region: string } | null | undef
 function Moves({ moves }: { moves: Diff['moves'] }) {
   return (
     <Table name="Calls that go elsewhere">
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col" className="n">
-            Calls
-          </th>
-          <th scope="col" className="n">
-            Difference
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Model',
+          'From',
+          'To',
+          { name: 'Calls', className: 'n' },
+          { name: 'Difference', className: 'n' },
+        ]}
+      />
       <tbody>
         {moves.map((move) => (
           <tr key={keyOf(move)}>

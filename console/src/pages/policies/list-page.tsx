@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CreatePolicyDialog } from './create-dialog.tsx';
 import { manifestOf, scopeText } from './words.ts';
@@ -58,15 +58,7 @@ function List({ data }: { data: PoliciesQuery | undefined }) {
   const rows = data?.policies;
   return (
     <Table name="List of policies" busy={data === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Status</th>
-          <th scope="col">Version</th>
-          <th scope="col">Where it is active</th>
-          <th scope="col">Managed by</th>
-        </tr>
-      </thead>
+      <Columns of={['Name', 'Status', 'Version', 'Where it is active', 'Managed by']} />
       <tbody>
         {data === undefined ? (
           <BoneRows rows={3} columns={5} />

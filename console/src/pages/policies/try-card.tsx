@@ -15,7 +15,7 @@ import { shareText } from '../../ui/format/numbers.ts';
 import { Money } from '../../ui/money.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { reasonText } from '../request/explain.ts';
 import type { Desk, PolicyShown } from './policy-page.tsx';
 import { useUsedModel } from './used-model.ts';
@@ -68,21 +68,15 @@ function Fields({ asked }: { asked: Asked }) {
 function Plan({ trial }: { trial: PolicyTrialFragment }) {
   return (
     <Table name="What would be tried">
-      <thead>
-        <tr>
-          <th scope="col" className="n">
-            Try
-          </th>
-          <th scope="col">Provider</th>
-          <th scope="col">Model</th>
-          <th scope="col" className="n">
-            Score
-          </th>
-          <th scope="col" className="n">
-            Cost
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          { name: 'Try', className: 'n' },
+          'Provider',
+          'Model',
+          { name: 'Score', className: 'n' },
+          { name: 'Cost', className: 'n' },
+        ]}
+      />
       <tbody>
         {trial.plan.map((item) => (
           <tr key={item.attempt}>

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { BoneRows, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { deviceText } from './device.ts';
 
@@ -67,15 +67,9 @@ export function SessionsCard({ since, onEverywhere }: { since: number; onEverywh
     >
       {fault && <ErrorBox fault={fault} onRetry={() => void read()} />}
       <Table name="List of sessions" busy={sessions === null}>
-        <thead>
-          <tr>
-            <th scope="col">Program and network</th>
-            <th scope="col">Last seen</th>
-            <th scope="col" className="row-menu">
-              <span className="visually-hidden">Session</span>
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          of={['Program and network', 'Last seen', { name: 'Session', className: 'row-menu', hidden: true }]}
+        />
         <tbody>
           {sessions === null ? (
             <BoneRows rows={2} columns={3} />

@@ -6,7 +6,7 @@ import { countText } from '../../ui/format/numbers.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { recompute } from './explain.ts';
 import type { Call } from './page.tsx';
 
@@ -72,23 +72,15 @@ export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
   return (
     <Card title="Price" note={<span className="mono">{cost.priceVersion}</span>} flush>
       <Table name="Price lines">
-        <thead>
-          <tr>
-            <th scope="col">Line</th>
-            <th scope="col" className="n">
-              Units
-            </th>
-            <th scope="col" className="n">
-              Per million
-            </th>
-            <th scope="col" className="n wide-only">
-              Units × nano ÷ 1000
-            </th>
-            <th scope="col" className="n">
-              Cost
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          of={[
+            'Line',
+            { name: 'Units', className: 'n' },
+            { name: 'Per million', className: 'n' },
+            { name: 'Units × nano ÷ 1000', className: 'n wide-only' },
+            { name: 'Cost', className: 'n' },
+          ]}
+        />
         <tbody>
           {cost.lines.map((line) => (
             <PriceLine key={line.kind} line={line} />

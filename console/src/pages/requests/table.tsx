@@ -8,7 +8,7 @@ import { countText, durationText } from '../../ui/format/numbers.ts';
 import { zoneName } from '../../ui/format/time.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, ErrorBox } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { usePart } from '../../ui/window.ts';
 import type { Older } from './use-requests.ts';
 
@@ -57,28 +57,18 @@ const Row = memo(function Row({
 
 function Head() {
   return (
-    <thead>
-      <tr>
-        <th scope="col">Time, {zoneName(new Date())}</th>
-        <th scope="col" className="wide-only">
-          Status
-        </th>
-        <th scope="col">Model</th>
-        <th scope="col" className="n requests-tokens">
-          Tokens in / out
-        </th>
-        <th scope="col" className="n">
-          Cost
-        </th>
-        <th scope="col" className="n">
-          First token
-        </th>
-        <th scope="col" className="n">
-          Total
-        </th>
-        <th scope="col">Key</th>
-      </tr>
-    </thead>
+    <Columns
+      of={[
+        `Time, ${zoneName(new Date())}`,
+        { name: 'Status', className: 'wide-only' },
+        'Model',
+        { name: 'Tokens in / out', className: 'n requests-tokens' },
+        { name: 'Cost', className: 'n' },
+        { name: 'First token', className: 'n' },
+        { name: 'Total', className: 'n' },
+        'Key',
+      ]}
+    />
   );
 }
 

@@ -14,7 +14,7 @@ import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { BoneRows, Empty, FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 
 const reasons: Readonly<Record<string, string>> = {
   record_not_found: 'There is no TXT record at that name yet. New records take minutes to hours to be seen.',
@@ -127,16 +127,7 @@ function Rows(props: {
   }
   return (
     <Table name="List of mail domains" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Domain</th>
-          <th scope="col">State</th>
-          <th scope="col">TXT record and value</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns of={['Domain', 'State', 'TXT record and value', { name: 'Actions', hidden: true }]} />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={2} columns={4} />

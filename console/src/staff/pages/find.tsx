@@ -7,7 +7,7 @@ import { Card, PageHead } from '../../ui/card.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { To } from '../go.tsx';
 import { readFindSearch } from '../search.ts';
@@ -66,17 +66,7 @@ function Found({ q }: { q: string }) {
   return (
     <Card title={found ? plural(found.length, 'organization') : 'Organizations'} note={note} flush>
       <Table name="Organizations found" busy={found === undefined || found === null}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Status</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Plan</th>
-            <th scope="col">Country</th>
-            <th scope="col">Made</th>
-            <th scope="col">Id</th>
-          </tr>
-        </thead>
+        <Columns of={['Name', 'Status', 'Kind', 'Plan', 'Country', 'Made', 'Id']} />
         <tbody>
           {found ? (
             found.map((org) => <FoundLine key={org.id} org={org} />)

@@ -10,7 +10,7 @@ import { Card } from '../../../ui/card.tsx';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox, FormFault } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../older.tsx';
 import { GiftDialog } from './gift-dialog.tsx';
@@ -64,21 +64,17 @@ function Gifts({
 }) {
   return (
     <Table name="List of gifts" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Made</th>
-          <th scope="col">Status</th>
-          <th scope="col" className="n">
-            Amount
-          </th>
-          <th scope="col">Code</th>
-          <th scope="col">Note</th>
-          <th scope="col">Ends or ended</th>
-          <th scope="col">
-            <span className="visually-hidden">Action</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Made',
+          'Status',
+          { name: 'Amount', className: 'n' },
+          'Code',
+          'Note',
+          'Ends or ended',
+          { name: 'Action', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={2} columns={7} />

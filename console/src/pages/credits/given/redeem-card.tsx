@@ -12,7 +12,7 @@ import { Card } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, FormFault } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../older.tsx';
 import { groupedCode } from './words.ts';
@@ -71,16 +71,7 @@ function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
 function Redemptions({ rows }: { rows: readonly RedemptionRowFragment[] | undefined }) {
   return (
     <Table name="List of redeemed codes" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Redeemed</th>
-          <th scope="col">From</th>
-          <th scope="col" className="n">
-            Credit
-          </th>
-          <th scope="col">Ends</th>
-        </tr>
-      </thead>
+      <Columns of={['Redeemed', 'From', { name: 'Credit', className: 'n' }, 'Ends']} />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={2} columns={4} />

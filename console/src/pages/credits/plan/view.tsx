@@ -9,7 +9,7 @@ import { Card } from '../../../ui/card.tsx';
 import { Money } from '../../../ui/money.tsx';
 import { Bone, ErrorBox } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { type Change, dayOf, feeText, limitText, type Offer } from './words.ts';
@@ -120,6 +120,8 @@ function Choice({ change, plan, onChoose }: Choices & { change: Change }) {
   );
 }
 
+const figures = ['Included', 'Calls/min', 'Tokens/min', 'At once', 'Keys', 'Projects'];
+
 /** All plans in their order, the present one among them. */
 function Plans({ plan, onChoose }: Choices) {
   const keep = plan.changes.find(({ kind }) => kind === 'KEEP');
@@ -149,19 +151,9 @@ function Plans({ plan, onChoose }: Choices) {
   }));
   return (
     <Table name="List of plans">
-      <thead>
-        <tr>
-          <th scope="col">Plan</th>
-          <th scope="col">
-            <span className="visually-hidden">Change</span>
-          </th>
-          {['Included', 'Calls/min', 'Tokens/min', 'At once', 'Keys', 'Projects'].map((head) => (
-            <th key={head} scope="col" className="n">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Columns
+        of={['Plan', { name: 'Change', hidden: true }, ...figures.map((name) => ({ name, className: 'n' }))]}
+      />
       <tbody>
         {rows.filter(({ before }) => before).map(({ row }) => row)}
         {present}

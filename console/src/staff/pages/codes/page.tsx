@@ -17,7 +17,7 @@ import { countText } from '../../../ui/format/numbers.ts';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox, FormFault } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
 import { CreateBatchDialog } from './create-dialog.tsx';
@@ -103,24 +103,18 @@ function Batches({
 }) {
   return (
     <Table name="Batches of codes" busy={rows === undefined}>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col" className="n">
-            Each
-          </th>
-          <th scope="col" className="n">
-            Redeemed
-          </th>
-          <th scope="col">For</th>
-          <th scope="col">Until</th>
-          <th scope="col">Made by</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Name',
+          'State',
+          { name: 'Each', className: 'n' },
+          { name: 'Redeemed', className: 'n' },
+          'For',
+          'Until',
+          'Made by',
+          { name: 'Actions', hidden: true },
+        ]}
+      />
       <tbody>
         {rows === undefined ? (
           <BoneRows rows={3} columns={8} />

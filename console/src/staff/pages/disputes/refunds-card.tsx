@@ -8,7 +8,7 @@ import { IdText } from '../../../ui/copy.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 
@@ -58,21 +58,17 @@ export function RefundsCard() {
       {!error && (rows === undefined || rows.length > 0) && (
         <>
           <Table name="Refunds that are pending or have failed" busy={rows === undefined}>
-            <thead>
-              <tr>
-                <th scope="col">Asked</th>
-                <th scope="col">Where it stands</th>
-                <th scope="col" className="n">
-                  Total
-                </th>
-                <th scope="col" className="n">
-                  Credits
-                </th>
-                <th scope="col">Rail</th>
-                <th scope="col">Organization</th>
-                <th scope="col">Refund</th>
-              </tr>
-            </thead>
+            <Columns
+              of={[
+                'Asked',
+                'Where it stands',
+                { name: 'Total', className: 'n' },
+                { name: 'Credits', className: 'n' },
+                'Rail',
+                'Organization',
+                'Refund',
+              ]}
+            />
             <tbody>
               {rows === undefined ? (
                 <BoneRows rows={2} columns={7} />

@@ -17,7 +17,7 @@ import { Card, PageHead } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { countText } from '../../../ui/format/numbers.ts';
 import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
@@ -41,20 +41,14 @@ function askedOf({ ticket }: Row): Name[] {
 function Asked({ row }: { row: Row }) {
   return (
     <Table name={`Limits that ${row.keyName} asks for`}>
-      <thead>
-        <tr>
-          <th scope="col">Limit</th>
-          <th scope="col" className="n">
-            Asked
-          </th>
-          <th scope="col" className="n">
-            Key now
-          </th>
-          <th scope="col" className="n">
-            Organization
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Limit',
+          { name: 'Asked', className: 'n' },
+          { name: 'Key now', className: 'n' },
+          { name: 'Organization', className: 'n' },
+        ]}
+      />
       <tbody>
         {askedOf(row).map((name) => (
           <tr key={name}>

@@ -16,7 +16,7 @@ import { Card, PageHead } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Status, type Tone } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
@@ -122,22 +122,20 @@ function Line({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => v
 
 function Heads() {
   return (
-    <thead>
-      <tr>
-        <th scope="col">Asked for</th>
-        <th scope="col">To</th>
-        <th scope="col">Mail</th>
-        <th scope="col">State</th>
-        <th scope="col">Sent</th>
-        <th scope="col">Answer</th>
-        <th scope="col">About</th>
-        <th scope="col">Organization</th>
-        <th scope="col">Id</th>
-        <th scope="col">
-          <span className="visually-hidden">Acts</span>
-        </th>
-      </tr>
-    </thead>
+    <Columns
+      of={[
+        'Asked for',
+        'To',
+        'Mail',
+        'State',
+        'Sent',
+        'Answer',
+        'About',
+        'Organization',
+        'Id',
+        { name: 'Acts', hidden: true },
+      ]}
+    />
   );
 }
 

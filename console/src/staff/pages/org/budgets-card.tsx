@@ -7,7 +7,7 @@ import { countText } from '../../../ui/format/numbers.ts';
 import { Money } from '../../../ui/money.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
 import { LimitsDialog } from './limits-dialog.tsx';
@@ -52,20 +52,16 @@ function Line({ row }: { row: Budgets['lines'][number] }) {
 function Lines({ lines }: { lines: Budgets['lines'] }) {
   return (
     <Table name="Budgets of the organization">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Of</th>
-          <th scope="col" className="n">
-            Budget
-          </th>
-          <th scope="col" className="n">
-            Spent
-          </th>
-          <th scope="col">Calls</th>
-          <th scope="col">Own limits</th>
-        </tr>
-      </thead>
+      <Columns
+        of={[
+          'Name',
+          'Of',
+          { name: 'Budget', className: 'n' },
+          { name: 'Spent', className: 'n' },
+          'Calls',
+          'Own limits',
+        ]}
+      />
       <tbody>
         {lines.map((row) => (
           <Line key={row.id} row={row} />

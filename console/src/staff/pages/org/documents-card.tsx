@@ -11,7 +11,7 @@ import { Card } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
 import { Empty } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { NotYours } from './not-yours.tsx';
 
@@ -50,21 +50,17 @@ export function DocumentsCard({ id, org }: { id: string; org: StaffOrgMoneyQuery
       {rows !== undefined && rows.length > 0 && (
         <>
           <Table name="Documents of the organization">
-            <thead>
-              <tr>
-                <th scope="col">Number</th>
-                <th scope="col">Kind</th>
-                <th scope="col">Issued</th>
-                <th scope="col" className="n">
-                  Tax
-                </th>
-                <th scope="col" className="n">
-                  Total
-                </th>
-                <th scope="col">Sent</th>
-                <th scope="col">Top-up</th>
-              </tr>
-            </thead>
+            <Columns
+              of={[
+                'Number',
+                'Kind',
+                'Issued',
+                { name: 'Tax', className: 'n' },
+                { name: 'Total', className: 'n' },
+                'Sent',
+                'Top-up',
+              ]}
+            />
             <tbody>
               {rows.map((row) => (
                 <Line key={row.id} row={row} />

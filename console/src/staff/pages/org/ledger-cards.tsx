@@ -14,7 +14,7 @@ import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { NotYours } from './not-yours.tsx';
 
@@ -101,15 +101,7 @@ export function ActsCard({ id, org }: Omit<Props, 'environment'>) {
       {rows !== undefined && rows.length > 0 && (
         <>
           <Table name="What staff did to the organization">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">What</th>
-                <th scope="col">Reason</th>
-                <th scope="col">With</th>
-              </tr>
-            </thead>
+            <Columns of={['When', 'Who', 'What', 'Reason', 'With']} />
             <tbody>
               {rows.map((row) => (
                 <Act key={row.id} row={row} />

@@ -13,7 +13,7 @@ import { currencyText } from '../../../ui/format/money.ts';
 import { Money } from '../../../ui/money.tsx';
 import { BoneRows, Empty } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { Table } from '../../../ui/table.tsx';
+import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { NotYours } from './not-yours.tsx';
 
@@ -64,21 +64,17 @@ export function TopupsCard({ id, org }: { id: string; org: Org | undefined }) {
       {(org === undefined || (rows !== undefined && rows.length > 0)) && (
         <>
           <Table name="Top-ups of the organization" busy={rows === undefined}>
-            <thead>
-              <tr>
-                <th scope="col">Started</th>
-                <th scope="col">Status</th>
-                <th scope="col" className="n">
-                  Total
-                </th>
-                <th scope="col" className="n">
-                  Credits
-                </th>
-                <th scope="col">Rail</th>
-                <th scope="col">Payment</th>
-                <th scope="col">Top-up</th>
-              </tr>
-            </thead>
+            <Columns
+              of={[
+                'Started',
+                'Status',
+                { name: 'Total', className: 'n' },
+                { name: 'Credits', className: 'n' },
+                'Rail',
+                'Payment',
+                'Top-up',
+              ]}
+            />
             <tbody>
               {rows === undefined ? (
                 <BoneRows rows={2} columns={7} />
