@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFailed } from 'vitest';
-import type { Person, Stack } from './stack.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { type Person, type Stack, startStack } from './stack.ts';
 
 export interface Look {
   readonly scheme?: 'light' | 'dark';
@@ -74,6 +75,13 @@ export async function signedIn(browser: Browser, stack: Stack, person: Person): 
   const state = await context.storageState();
   await context.close();
   return state;
+}
+
+/** The programs, a browser, and in it the owner of meridian, who is signed in. They end with the file. */
+export async function startConsole(settings: Readonly<Record<string, string>> = {}) {
+  const stack = await startStack(settings);
+  const browser = await launchChromium();
+  return { stack, browser, owner: await signedIn(browser, stack, stack.owner) };
 }
 
 /** No violation of WCAG 2.0 to 2.2, A and AA. */

@@ -1,19 +1,19 @@
 // The page of budgets in a real browser: changing a budget, a pause and its end, and the mark of a low balance.
-import type { Browser } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { MODEL, type Stack, startStack } from './stack.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  openPage,
+  picture,
+  signedIn,
+  startConsole,
+} from './browser.ts';
+import { MODEL } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let stack: Stack;
-let browser: Browser;
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-}, 120_000);
+const { stack, browser, owner } = await startConsole();
 
 const call = () =>
   fetch(`${stack.gateway_url}/v1/chat/completions`, {
@@ -23,7 +23,7 @@ const call = () =>
   });
 
 test('an owner sets a budget, sees calls pause and resumes them; the mark of a low balance is changed', async () => {
-  const { page, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
+  const { page, faults } = await openPage(browser, {}, owner);
   await page.goto(`${stack.console_url}/meridian/live/budgets`);
   const row = page.getByRole('row', { name: /Default/ });
   await row.getByText('no budget').waitFor();
@@ -60,7 +60,7 @@ test('an owner sets a budget, sees calls pause and resumes them; the mark of a l
 });
 
 test('a key gets a budget of the day that stops it, and higher limits at once or by a person', async () => {
-  const { page, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
+  const { page, faults } = await openPage(browser, {}, owner);
   await withClient(stack.database_url, (client) =>
     client.query(`update org set plan_id = 'payg' where slug = 'meridian'`),
   );

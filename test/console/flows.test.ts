@@ -1,21 +1,13 @@
 // What people do in the console, in a real browser, against the real programs.
-import type { Browser, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { fillSignIn, openPage, signedIn } from './browser.ts';
-import { enrol, MODEL, type Stack, startStack } from './stack.ts';
+import { fillSignIn, openPage, signedIn, startConsole } from './browser.ts';
+import { enrol, MODEL } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+const { stack, browser, owner } = await startConsole();
 
 const at = (path: string) => `${stack.console_url}/${path}`;
 

@@ -1,21 +1,12 @@
 // Check-ins, codes, gifts and the plan in a real browser.
-import type { Browser, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+const { stack, browser, owner } = await startConsole();
 
 /** The amount that a page shows as "$1,284.37", in cents. */
 async function centsAt(page: Page, label: string): Promise<number> {

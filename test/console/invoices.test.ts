@@ -3,17 +3,13 @@ import { readFileSync } from 'node:fs';
 import { issueCreditNote, markRegistered, refundedTax } from '@svc/core/invoices/index.ts';
 import { type Id, newId } from '@svc/core/kernel/index.ts';
 import { findOrg, type Org, setBilling } from '@svc/core/orgs/index.ts';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../invoices/world.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
 const IRN = '0f'.repeat(32);
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
+const { stack, browser, owner } = await startConsole();
 
 /** Two invoices of meridian, one of crores, and a credit note of the other. */
 async function sell(world: World, org: Org): Promise<void> {
@@ -37,13 +33,10 @@ async function sell(world: World, org: Org): Promise<void> {
 }
 
 beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
   const world = await startWorld(stack.database_url);
   const [row] = await world.rows<{ id: Id<'org'> }>(`select id from org where slug = 'meridian'`);
   await sell(world, (await findOrg(world.pool, row?.id as Id<'org'>)) as Org);
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+});
 
 const open = async (page: Page, path: string) => {
   await page.goto(`${stack.console_url}/${path}`);

@@ -2,27 +2,21 @@
 // folder, a picture of each state is saved there for review.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
   type Look,
   openPage,
   picture,
-  signedIn,
+  startConsole,
 } from './browser.ts';
-import { MODEL, type Stack, startStack } from './stack.ts';
+import { MODEL } from './stack.ts';
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
+const { stack, browser, owner } = await startConsole();
 let request_id: string;
 beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
   const response = await fetch(`${stack.gateway_url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
@@ -30,7 +24,7 @@ beforeAll(async () => {
   });
   await response.text();
   request_id = response.headers.get('x-request-id') as string;
-}, 120_000);
+});
 
 interface Stop {
   readonly name: string;

@@ -1,35 +1,25 @@
 // People in a real browser: an account from its form to the first organisation, a forgotten password; an invitation from
 // the mail to the first page, a role, and the end of a membership.
-import type { Browser, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
-import { type ChallengeSim, startChallengeSim } from '../sim/challenge.ts';
+import type { Page } from 'playwright-core';
+import { expect, test, vi } from 'vitest';
+import { startChallengeSim } from '../sim/challenge.ts';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
   fillSignIn,
   openPage,
   picture,
-  signedIn,
+  startConsole,
 } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let stack: Stack;
-let sim: ChallengeSim;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
-beforeAll(async () => {
-  sim = await startChallengeSim({ provider: 'turnstile', secret: 'secret of the site' });
-  stack = await startStack({
-    ...{ SVC_SIGNUP: 'open', SVC_CHALLENGE: 'turnstile', SVC_CHALLENGE_SITE_KEY: 'site' },
-    ...{ SVC_CHALLENGE_SECRET: 'secret of the site', SVC_CHALLENGE_URL: sim.url },
-  });
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+const sim = await startChallengeSim({ provider: 'turnstile', secret: 'secret of the site' });
+const { stack, browser, owner } = await startConsole({
+  ...{ SVC_SIGNUP: 'open', SVC_CHALLENGE: 'turnstile', SVC_CHALLENGE_SITE_KEY: 'site' },
+  ...{ SVC_CHALLENGE_SECRET: 'secret of the site', SVC_CHALLENGE_URL: sim.url },
+});
 
 const EMAIL = 'ravi@newcomers.example';
 const TOKEN = `svc-inv-${'A'.repeat(43)}`;

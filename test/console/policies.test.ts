@@ -1,20 +1,14 @@
 // The page of policies and its editor in a real browser.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { MODEL, type Stack, startStack } from './stack.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import { MODEL } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
+const { stack, browser, owner } = await startConsole();
 beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
   // Made while the built-in policy moves a call on from the endpoint that is down.
   const called = await fetch(`${stack.gateway_url}/v1/chat/completions`, {
     method: 'POST',
@@ -22,7 +16,7 @@ beforeAll(async () => {
     body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
   });
   expect(called.status).toBe(200);
-}, 120_000);
+});
 
 const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Text of agents' });
 const versionsOf = (page: Page) => page.getByRole('list', { name: 'Versions' });

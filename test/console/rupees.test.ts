@@ -1,25 +1,17 @@
 // An organisation in India buys credits in a browser: the dialog, our page to pay on, the checkout of rail-a, the console
 // again.
-import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
+const { stack, browser, owner } = await startConsole();
 beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
   await withClient(stack.database_url, (client) =>
     client.query(
       `update org set billing_country = 'IN', billing_currency = 'INR', billing_address = null where slug = 'newcomer'`,
     ),
   );
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+});
 const at = (path: string) => `${stack.console_url}/${path}`;
 
 test('the state is asked for, then the page opens the checkout by itself, and UPI books credits with GST', async () => {

@@ -4,21 +4,17 @@ import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
 import { Secret, TOTP } from 'otpauth';
-import type { Browser, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { staffContext } from '../support/provision.ts';
 import { expectNoSidewaysScroll, fillSignIn, openPage, signedIn } from './browser.ts';
-import { enrol, MODEL, type Stack, startStack } from './stack.ts';
+import { enrol, MODEL, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let stack: Stack;
-let browser: Browser;
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-}, 120_000);
+const stack = await startStack();
+const browser = await launchChromium();
 
 const at = (path: string) => `${stack.console_url}/${path}`;
 

@@ -1,20 +1,10 @@
 // The page of settings in a real browser: a name and its address, the rules for sign-in, a further organisation.
-import type { Browser } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { expect, test, vi } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let stack: Stack;
-let browser: Browser;
-let owner: Awaited<ReturnType<typeof signedIn>>;
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+const { stack, browser, owner } = await startConsole();
 
 test('an owner renames the organisation, sets rules and makes a second one', async () => {
   const { page, faults } = await openPage(browser, { width: 1440 }, owner);

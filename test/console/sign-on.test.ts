@@ -1,28 +1,18 @@
 // Single sign-on in a browser, from the first domain to the first person who comes that way.
-import type { Browser } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startNameServer } from '../sim/dns.ts';
-import { type SimProvider, startProvider } from '../sim/id-provider.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { startProvider } from '../sim/id-provider.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
 const names = await startNameServer();
-let stack: Stack;
-let browser: Browser;
-let provider: SimProvider;
-let owner: Awaited<ReturnType<typeof signedIn>>;
-
-beforeAll(async () => {
-  stack = await startStack({
-    SVC_DNS_SERVERS: names.address,
-    SVC_ALLOW_INSECURE_WEBHOOKS: '1',
-    SVC_EGRESS_ALLOW: '127.0.0.1',
-  });
-  provider = await startProvider({ redirect_uri: `${stack.gateway_url}/v1/auth/sso/meridian/callback` });
-  browser = await launchChromium();
-  owner = await signedIn(browser, stack, stack.owner);
-}, 120_000);
+const { stack, browser, owner } = await startConsole({
+  SVC_DNS_SERVERS: names.address,
+  SVC_ALLOW_INSECURE_WEBHOOKS: '1',
+  SVC_EGRESS_ALLOW: '127.0.0.1',
+});
+const provider = await startProvider({
+  redirect_uri: `${stack.gateway_url}/v1/auth/sso/meridian/callback`,
+});
 
 const path = 'meridian/live/sign-on';
 

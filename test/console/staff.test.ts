@@ -1,7 +1,6 @@
 // The console of staff in a real browser, and that neither console has anything of the other.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import {
@@ -12,17 +11,15 @@ import {
   openPage,
   picture,
 } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { startStack } from './stack.ts';
 import { fillCode, type Member, makeMember, memberState, writeMatters } from './staff-member.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let stack: Stack;
-let browser: Browser;
+const stack = await startStack();
+const browser = await launchChromium();
 let finance: Awaited<ReturnType<typeof memberState>>;
 beforeAll(async () => {
-  stack = await startStack();
-  browser = await launchChromium();
   await writeMatters(stack);
   finance = await memberState(browser, stack, await makeMember(stack, 'mira@svc.example', ['finance']));
 }, 120_000);
