@@ -4,7 +4,8 @@ export { cheaper, type Effective } from './combine.ts';
 export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type CanaryKey, haltCanary } from './halt-store.ts';
 export { type JsonSchema, policySchema } from './language/json-schema.ts';
-export { findCanary, findPolicyText, listCanaries, type PlannedCanary } from './language/read.ts';
+export { findPolicyText, textInput } from './language/named-text.ts';
+export { findCanary, listCanaries, type PlannedCanary } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
 export {
   activatePolicyOperation,
@@ -30,4 +31,3 @@ export {
   ScopeInput,
 } from './schema.ts';
 export { type Actions, canaryBreaches, type PolicyDocument, policyDialects } from './types.ts';
-export { refuseInvalid } from './write.ts';

@@ -4,7 +4,6 @@ import { listAnswered } from '../analytics/index.ts';
 import {
   type Context,
   idOf,
-  invalid,
   isId,
   named,
   notFound,
@@ -19,9 +18,8 @@ import {
   findPolicyText,
   readRulingPolicies,
   readStoredPolicy,
-  refuseInvalid,
   ScopeInput,
-  validatePolicy,
+  textInput,
 } from '../policies/index.ts';
 import { listCanariesOperation } from './canary-operations.ts';
 import { compareCalls } from './compare.ts';
@@ -33,17 +31,7 @@ const HOUR_MS = 3_600_000;
 
 const Input = Type.Object({
   name: Type.String(),
-  version: Type.Optional(
-    Type.Integer({
-      ...{ minimum: 1, maximum: 2_147_483_647 },
-      description: 'absent: the active version, else the newest',
-    }),
-  ),
-  yaml: Type.Optional(
-    Type.String({
-      description: 'a text that is not stored yet, in place of a version; the policy need not exist',
-    }),
-  ),
+  ...textInput,
   scope: ScopeInput,
   hours: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 24, description: 'how far back; 24 unless given' }),
@@ -87,15 +75,10 @@ export const PolicyDiff = named(
   }),
 );
 
-/** The text that is compared: the one sent, else a stored one. */
-async function candidateOf(context: Context, { name, version, yaml }: DiffInput) {
-  if (yaml === undefined) {
-    const stored = await findPolicyText(context, name, version);
-    return activePolicy(name, stored.version, readStoredPolicy(stored.yaml));
-  }
-  if (version !== undefined) throw invalid('version', 'conflict', 'Give version or yaml, not both.');
-  refuseInvalid(validatePolicy(yaml, context.services.catalog(), name));
-  return activePolicy(name, 0, readStoredPolicy(yaml));
+/** What is compared with what rules. */
+async function candidateOf(context: Context, input: DiffInput) {
+  const { version, yaml } = await findPolicyText(context, input);
+  return activePolicy(input.name, version, readStoredPolicy(yaml));
 }
 
 /** The project that is the scope; null: the organization. @throws ServiceError not_found. */

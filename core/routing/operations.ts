@@ -4,7 +4,6 @@ import {
   type Context,
   type Environment,
   idOf,
-  invalid,
   isId,
   mulDivCeil,
   named,
@@ -22,7 +21,7 @@ import {
   findPolicyText,
   policyDialects,
   readStoredPolicy,
-  refuseInvalid,
+  textInput,
   validatePolicy,
 } from '../policies/index.ts';
 import { reserve } from '../pricing/index.ts';
@@ -45,17 +44,7 @@ const Names = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 });
 
 const Input = Type.Object({
   name: Type.String(),
-  version: Type.Optional(
-    Type.Integer({
-      ...{ minimum: 1, maximum: 2_147_483_647 },
-      description: 'absent: the active version, else the newest',
-    }),
-  ),
-  yaml: Type.Optional(
-    Type.String({
-      description: 'a text that is not stored yet, in place of a version; the policy need not exist',
-    }),
-  ),
+  ...textInput,
   model: Type.String({ minLength: 1, maxLength: 200 }),
   est_input_tokens: Type.Optional(Tokens),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
@@ -103,17 +92,6 @@ const Output = named(
     trace: Type.String(),
   }),
 );
-
-/** The text that is tried: the one sent, else a stored one. */
-async function textOf(
-  context: Context,
-  { name, version, yaml }: SimulateInput,
-): Promise<{ version: number; yaml: string }> {
-  if (yaml === undefined) return findPolicyText(context, name, version);
-  if (version !== undefined) throw invalid('version', 'conflict', 'Give version or yaml, not both.');
-  refuseInvalid(validatePolicy(yaml, context.services.catalog(), name));
-  return { version: 0, yaml };
-}
 
 async function projectOf(context: Context, asked_for: SimulateInput): Promise<string> {
   const caller = orgCaller(context);
@@ -202,7 +180,7 @@ export const dryRunPolicyOperation = operation({
   async run(context, asked_for) {
     const caller = orgCaller(context);
     const { name } = asked_for;
-    const { version, yaml } = await textOf(context, asked_for);
+    const { version, yaml } = await findPolicyText(context, asked_for);
     const project_id = await projectOf(context, asked_for);
     const org = await findOrg(context.db, caller.org_id);
     if (org === null) throw notFound();

@@ -12,7 +12,7 @@ const VERSIONS_SHOWN = 100;
  * The text of `version` of `name`; absent: its active version, else its newest.
  * @throws ServiceError not_found.
  */
-export async function findPolicyText(
+export async function findStoredText(
   context: Context,
   name: string,
   version: number | undefined,
