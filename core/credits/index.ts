@@ -33,4 +33,4 @@ export {
   staffCreditOperations,
 } from './staff.ts';
 export { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
-export { auditTargetOf, getOrg as getStaffOrg } from './staff-org.ts';
+export { auditTargetOf, getStaffOrg, lookInto } from './staff-org.ts';

@@ -1,6 +1,5 @@
 // An organization's accounts as staff read them; each look is an entry of the audit log.
 import { Type } from 'typebox';
-import { writeAudit } from '../identity/index.ts';
 import { operation, page, pageInput, pageOf, walkPage } from '../kernel/index.ts';
 import { readLots } from '../ledger/index.ts';
 import { bookIn } from './book.ts';
@@ -12,7 +11,7 @@ import {
   viewReconciliation,
 } from './reconciliation/operation.ts';
 import { rangeOf, reconcile } from './reconciliation/report.ts';
-import { auditTargetOf, Env, getOrg } from './staff-org.ts';
+import { Env, lookInto } from './staff-org.ts';
 
 const accountants = { kind: 'staff', roles: ['finance', 'support'] } as const;
 
@@ -33,11 +32,10 @@ export const listStaffLotsOperation = operation({
   example: { object: 'list', data: [lotExample], next_cursor: '' },
   run: (context, input) =>
     context.transaction(async (context) => {
-      const org = await getOrg(context, input.id);
+      const org = await lookInto(context, input.id, 'staff.credits.lots');
       const book_id = bookIn(org, input.environment ?? 'live');
       const ledger = context.shards.at(org.shard);
       const open = input.open ?? false;
-      await writeAudit(context, { action: 'staff.credits.lots', ...auditTargetOf(org) });
       const { rows, next_cursor, cursorAt } = await walkPage(context, {
         bound: `staff.credits.lots ${book_id} ${open}`,
         cursor: input.cursor,
@@ -62,8 +60,7 @@ export const staffReconciliationOperation = operation({
   run: (context, input) =>
     context.transaction(async (context) => {
       const range = rangeOf(input, context.now());
-      const org = await getOrg(context, input.id);
-      await writeAudit(context, { action: 'staff.credits.reconciliation', ...auditTargetOf(org) });
+      const org = await lookInto(context, input.id, 'staff.credits.reconciliation');
       const wanted = { org, environment: input.environment ?? 'live', ...range } as const;
       return viewReconciliation(range, await reconcile(context, wanted));
     }),

@@ -22,7 +22,7 @@ import { viewEntry } from './balance.ts';
 import { bookIn } from './book.ts';
 import { EntryView } from './schema.ts';
 import { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
-import { auditTargetOf, Env, getOrg } from './staff-org.ts';
+import { auditTargetOf, Env, getStaffOrg, lookInto } from './staff-org.ts';
 
 /** The most that one person may grant alone; approval by a second person is not part of this release. */
 const GRANT_MAX_MICRO_USD = 100_000_000;
@@ -104,9 +104,7 @@ export const getStaffOrgOperation = operation({
   example: orgExample,
   run: (context, { id }) =>
     context.transaction(async (context) => {
-      const org = await getOrg(context, id);
-      await writeAudit(context, { action: 'staff.orgs.get', ...auditTargetOf(org) });
-      return viewOrg(org);
+      return viewOrg(await lookInto(context, id, 'staff.orgs.get'));
     }),
 });
 
@@ -122,8 +120,7 @@ export const getStaffBalanceOperation = operation({
   example: { available_micro_usd: 99_998_747, held_micro_usd: 0, granted_micro_usd: 99_998_747 },
   run: (context, { id, environment }) =>
     context.transaction(async (context) => {
-      const org = await getOrg(context, id);
-      await writeAudit(context, { action: 'staff.credits.get', ...auditTargetOf(org) });
+      const org = await lookInto(context, id, 'staff.credits.get');
       const balance = await readBalance(context.shards.at(org.shard), bookIn(org, environment ?? 'live'));
       return {
         available_micro_usd: balance.available_micro_usd,
@@ -150,11 +147,10 @@ export const listStaffEntriesOperation = operation({
   example: { object: 'list', data: [], next_cursor: '' },
   run: (context, input) =>
     context.transaction(async (context) => {
-      const org = await getOrg(context, input.id);
+      const org = await lookInto(context, input.id, 'staff.credits.ledger');
       const book_id = bookIn(org, input.environment ?? 'live');
       const ledger = context.shards.at(org.shard);
       const kind = input.kind ?? null;
-      await writeAudit(context, { action: 'staff.credits.ledger', ...auditTargetOf(org) });
       const { rows, next_cursor, cursorAt } = await walkPage(context, {
         bound: `staff.credits.ledger ${book_id} ${kind ?? ''}`,
         cursor: input.cursor,
@@ -195,7 +191,7 @@ export const grantCreditOperation = operation({
   },
   async run(context, input) {
     const { org, book_id, reference, replay } = await context.transaction(async (context) => {
-      const org = await getOrg(context, input.id);
+      const org = await getStaffOrg(context, input.id);
       if (input.amount_micro > GRANT_MAX_MICRO_USD) {
         throw new ServiceError(
           'permission_denied',

@@ -1,8 +1,7 @@
 // What an organization may spend and call: its limits, and the budgets of its projects and keys.
 import { type Static, Type } from 'typebox';
 import { viewProjects } from '../budgets/index.ts';
-import { auditTargetOf, getStaffOrg } from '../credits/index.ts';
-import { writeAudit } from '../identity/index.ts';
+import { lookInto } from '../credits/index.ts';
 import { nullable, oneOf, operation, Time } from '../kernel/index.ts';
 import { listKeys, viewKeys } from '../keys/index.ts';
 import { limitsOf, listProjects, type Org } from '../orgs/index.ts';
@@ -66,8 +65,7 @@ export const listStaffBudgetsOperation = operation({
   },
   run: (context, input) =>
     context.transaction(async (context) => {
-      const org = await getStaffOrg(context, input.id);
-      await writeAudit(context, { action: 'staff.budgets.list', ...auditTargetOf(org) });
+      const org = await lookInto(context, input.id, 'staff.budgets.list');
       const { id: org_id } = org;
       const environment = input.environment ?? 'live';
       const projects = await viewProjects(

@@ -1,11 +1,10 @@
 // What staff see of an organization besides its ledger, and the queue of what a person must look at. Reached over the
 // staff listener alone; each look is an entry of the audit log.
 import { Type } from 'typebox';
-import { auditTargetOf, getStaffOrg } from '../credits/index.ts';
+import { auditTargetOf, getStaffOrg, lookInto } from '../credits/index.ts';
 import { listActs, writeAudit } from '../identity/index.ts';
 import { listInvoices } from '../invoices/index.ts';
 import {
-  type Context,
   lineOf,
   notFound,
   operation,
@@ -37,13 +36,6 @@ const empty: { object: 'list'; data: never[]; next_cursor: string } = {
   data: [],
   next_cursor: '',
 };
-
-/** The organization that staff look into, with the look written down. */
-async function lookInto(context: Context, id: string, action: string) {
-  const org = await getStaffOrg(context, id);
-  await writeAudit(context, { action, ...auditTargetOf(org) });
-  return org;
-}
 
 export const listStaffTopupsOperation = operation({
   name: 'staff.topups.list',

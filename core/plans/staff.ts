@@ -1,7 +1,7 @@
 // Staff put an organization on a plan: at once or when the month ends, with a fee or with months that are given. Each act is
 // an entry of the audit log, in its transaction.
 import { Type } from 'typebox';
-import { auditTargetOf, getStaffOrg } from '../credits/index.ts';
+import { auditTargetOf, getStaffOrg, lookInto } from '../credits/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import { type Context, invalid, lineOf, notFound, oneOf, operation, ServiceError } from '../kernel/index.ts';
 import {
@@ -113,9 +113,7 @@ export const getStaffPlanOperation = operation({
   example: orgPlanExample,
   run: (context, { id }) =>
     context.transaction(async (context) => {
-      const org = await getStaffOrg(context, id);
-      await writeAudit(context, { action: 'staff.orgs.plan.get', ...auditTargetOf(org) });
-      return viewPlan(context, org);
+      return viewPlan(context, await lookInto(context, id, 'staff.orgs.plan.get'));
     }),
 });
 
