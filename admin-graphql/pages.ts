@@ -51,8 +51,11 @@ export interface Boot {
   readonly challenge?: { readonly provider: 'turnstile' | 'hcaptcha'; readonly site_key: string };
 }
 
+/** Pages that show the challenge. */
+const CHALLENGED = /^\/(?:register|request-access)$/;
 /** Pages for who is not signed in: their outline has no navigation. */
-const OUTSIDE = /^\/(?:sign-in|register|verify-email|forgot-password|reset-password|invitation)$/;
+const OUTSIDE =
+  /^\/(?:sign-in|register|request-access|activate|verify-email|forgot-password|reset-password|invitation)$/;
 
 function etagOf(body: Buffer): string {
   return `"${sha256Hex(body).slice(0, 32)}"`;
@@ -164,7 +167,7 @@ function formOf(page: Page, accepted = ''): { coding?: string; body: Buffer } {
 export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void {
   const policy = contentPolicy(boot.base_url);
   const { challenge } = boot;
-  const register = challenge === undefined ? policy : challengePolicy(boot.base_url, challenge.provider);
+  const challenged = challenge === undefined ? policy : challengePolicy(boot.base_url, challenge.provider);
   const built = pages.files.get('/index.html');
   const index = built === undefined ? undefined : withBoot(built, boot, 'inside');
   const outside = built === undefined ? undefined : withBoot(built, boot, 'outside');
@@ -182,7 +185,7 @@ export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void 
         etag: page.etag,
         'cache-control': page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
         ...(page.type.startsWith('text/html')
-          ? { 'content-security-policy': path === '/register' ? register : policy }
+          ? { 'content-security-policy': CHALLENGED.test(path) ? challenged : policy }
           : {}),
       })
       .type(page.type);

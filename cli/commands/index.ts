@@ -85,6 +85,17 @@ export const commands: readonly Listed[] = [
   listed('tickets list', 'list tickets that wait for staff', () => import('./tickets/list.ts')),
   listed('tickets show', 'show a ticket and what was written', () => import('./tickets/show.ts')),
   listed('tickets answer', 'answer a ticket', () => import('./tickets/answer.ts')),
+  listed(
+    'access list',
+    'list requests for access that wait for a decision',
+    () => import('./access/list.ts'),
+  ),
+  listed(
+    'access approve',
+    'approve a request for access, with a mail that has the link',
+    () => import('./access/approve.ts'),
+  ),
+  listed('access decline', 'decline a request for access', () => import('./access/decline.ts')),
   listed('redeem create', 'make a batch of codes and print them, once', () => import('./redeem/create.ts')),
   listed('redeem list', 'list batches of codes', () => import('./redeem/list.ts')),
   listed('redeem close', 'end a batch of codes', () => import('./redeem/close.ts')),

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool } from '@svc/core/db/index.ts';
+import { putAccessRequest } from '@svc/core/identity/access/store.ts';
 import { verifyStaff } from '@svc/core/identity/index.ts';
+import { newId } from '@svc/core/kernel/index.ts';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { runSvcctl } from '../../test/support/programs/svcctl.ts';
@@ -72,4 +74,43 @@ test('staff are made once per address, with everything needed to sign in and a t
   expect(statSync(join(data_dir, 'keyring.json')).mode & 0o077).toBe(0);
   const verified = await svcctl('audit', 'verify');
   expect(verified).toEqual({ code: 0, json: { ok: true, entries: 3, faults: [] } });
+}, 60_000);
+
+test('a request for access is listed, approved with a link by mail or declined, and decided once', async () => {
+  const ids: string[] = [];
+  for (const email of ['mira@alone.example', 'ravi@alone.example']) {
+    const id = newId('access_request');
+    ids.push(id);
+    await putAccessRequest(pool, {
+      ...{
+        id,
+        email,
+        email_key: email,
+        name: 'Mira',
+        company: 'Alone',
+        use_case: 'Answers.',
+        at: new Date(),
+      },
+      ...{ job_title: '', country: '', website: '', monthly_spend: '' },
+    });
+  }
+  const listed = async () =>
+    ((await svcctl('access', 'list')).json['data'] as { id: string }[]).map(({ id }) => id);
+  expect(await listed()).toEqual(ids);
+  const [first, second] = ids as [string, string];
+  const approved = await svcctl('access', 'approve', '--request', first, '--reason', 'a partner');
+  expect(approved).toEqual({ code: 0, json: { id: first, status: 'approved' } });
+  const declined = await svcctl('access', 'decline', '--request', second, '--reason', 'no use', '--mail');
+  expect(declined).toEqual({ code: 0, json: { id: second, status: 'declined' } });
+  const again = await svcctl('access', 'decline', '--request', first, '--reason', 'no use');
+  expect([again.code, again.json['error']]).toEqual([1, expect.objectContaining({ code: 'state_conflict' })]);
+  expect(await listed()).toEqual([]);
+  const { rows } = await pool.query<{ template: string; recipient: string }>({
+    name: 'test.mails',
+    text: 'select template, recipient from mail order by recipient',
+  });
+  expect(rows).toEqual([
+    { template: 'access_approved', recipient: 'mira@alone.example' },
+    { template: 'access_declined', recipient: 'ravi@alone.example' },
+  ]);
 }, 60_000);

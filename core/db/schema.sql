@@ -319,6 +319,39 @@ create table ledger.writeoff (
 );
 grant select on ledger.writeoff to svc_runtime;
 
+create table public.access_request (
+  id text not null,
+  email text not null,
+  email_key text not null,
+  name text not null,
+  company text not null,
+  job_title text not null,
+  country text not null,
+  website text not null,
+  use_case text not null,
+  monthly_spend text not null,
+  status text not null default 'received'::text,
+  reviewed_by text,
+  hash bytea,
+  mails integer not null default 0,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint access_request_pkey PRIMARY KEY (id),
+  constraint access_request_hash_once UNIQUE (hash),
+  constraint access_request_once_per_address UNIQUE (email_key),
+  constraint access_request_approved_has_link CHECK ((((status = 'approved'::text) = (hash IS NOT NULL)) AND ((status = 'approved'::text) = (expires_at IS NOT NULL)))),
+  constraint access_request_decided_by_somebody CHECK (((status = 'received'::text) OR (reviewed_by IS NOT NULL))),
+  constraint access_request_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint access_request_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint access_request_id_check CHECK ((id ~ '^acr_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint access_request_mails_check CHECK ((mails >= 0)),
+  constraint access_request_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint access_request_status_check CHECK ((status = ANY (ARRAY['received'::text, 'approved'::text, 'declined'::text, 'activated'::text])))
+);
+CREATE INDEX access_request_waiting ON public.access_request USING btree (created_at, id) WHERE (status = 'received'::text);
+grant delete, insert, select, update on public.access_request to svc_runtime;
+
 create table public.announcement (
   id text not null,
   title text not null,
@@ -1838,7 +1871,7 @@ create table public.sign_in_throttle (
   locked_until timestamp with time zone,
   constraint sign_in_throttle_pkey PRIMARY KEY (kind, subject),
   constraint sign_in_throttle_failures_check CHECK ((failures >= 0)),
-  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text, 'link'::text, 'asking'::text, 'mailing'::text]))),
+  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text, 'link'::text, 'asking'::text, 'mailing'::text, 'access'::text]))),
   constraint sign_in_throttle_subject_check CHECK ((octet_length(subject) = 32))
 );
 CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);

@@ -1,3 +1,13 @@
+export { approveAccess, declineAccess } from './access/access.ts';
+export {
+  AccessRequestView,
+  accessStates,
+  approveAccessOperation,
+  declineAccessOperation,
+  listAccessOperation,
+  staffAccessOperations,
+} from './access/staff.ts';
+export { listWaitingAccess } from './access/store.ts';
 export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { AuditEntryView, actorKinds, listAuditOperation } from './audit/list.ts';

@@ -1,4 +1,5 @@
 // All operations of sign-in, sessions and members.
+import { accessOperations } from './access/operations.ts';
 import {
   changePasswordOperation,
   confirmTotpOperation,
@@ -43,6 +44,7 @@ import {
 
 export const identityOperations = [
   ...signUpOperations,
+  ...accessOperations,
   loginOperation,
   loginTotpOperation,
   logoutOperation,

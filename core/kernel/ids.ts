@@ -31,6 +31,7 @@ export const prefixes = {
   invitation: 'ivt',
   scim_token: 'scim',
   group: 'grp',
+  access_request: 'acr',
 } as const;
 
 export type Kind = keyof typeof prefixes;

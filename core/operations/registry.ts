@@ -6,7 +6,11 @@ import { catalogOperations } from '../catalog/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { deskOperations } from '../desk/index.ts';
 import { giftOperations } from '../gifts/index.ts';
-import { identityOperations, staffListenerOperations as ofStaff } from '../identity/index.ts';
+import {
+  identityOperations,
+  staffListenerOperations as ofStaff,
+  staffAccessOperations,
+} from '../identity/index.ts';
 import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
@@ -53,7 +57,7 @@ export const operations: readonly Operation[] = checked([
 
 /** How people come in, which the admin listener mounts too: sign-in, and what the link of an invitation leads to. */
 export const signInOperations: readonly Operation[] = operations.filter(({ path }) =>
-  /^\/v1\/(?:auth|invitations)\//.test(path),
+  /^\/v1\/(?:(?:auth|invitations)\/|access-requests(?:\/|$))/.test(path),
 );
 
 /** Files that people download in the console, which has GraphQL for everything else. */
@@ -69,6 +73,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffTopupOperations,
   ...staffRefundOperations,
   ...staffSupportOperations,
+  ...staffAccessOperations,
   ...staffPlanOperations,
   ...sheetOperations,
 ] as unknown as Operation[]);

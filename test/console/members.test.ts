@@ -12,6 +12,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
+import { makeMember, memberState } from './staff-member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -107,7 +108,10 @@ test.each([
 const secret = (prefix: string) => `svc-${prefix}-${'B'.repeat(43)}`;
 
 /** As `knowLink`, for the newest link of `table`. */
-function knowNewest(table: 'registration' | 'password_reset', token: string): Promise<unknown> {
+function knowNewest(
+  table: 'registration' | 'password_reset' | 'access_request',
+  token: string,
+): Promise<unknown> {
   return withClient(stack.database_url, (client) =>
     client.query(
       `update ${table} set hash = sha256(convert_to($1, 'UTF8'))
@@ -195,16 +199,80 @@ test('a person makes an account and an organisation, forgets the password and se
   expect(faults).toEqual([expect.stringContaining('400 (Bad Request)')]);
 });
 
+test('a person asks for access, staff approve, and the link of the mail makes the account', async () => {
+  const guest = await openPage(browser, { width: 360, scheme: 'light' });
+  await standIn(guest.page);
+  await guest.page.goto(`${stack.console_url}/request-access`);
+  await guest.page.getByLabel('Your name').fill('Noor');
+  await guest.page.getByLabel('E-mail').fill('noor@alone.example');
+  await guest.page.getByLabel('Company').fill('Alone');
+  await guest.page.getByRole('button', { name: 'Ask for access' }).click();
+  await guest.page.getByText('Enter what it is for.').waitFor();
+  await guest.page.getByLabel('What for').fill('Answers to customers in nine languages.');
+  await guest.page.getByLabel(/I accept the terms/).check();
+  await guest.page.getByRole('button', { name: 'I am a person' }).click();
+  await picture(guest.page, 'access-ask');
+  await expectAccessible(guest.page, 'request-access');
+  await expectNoSidewaysScroll(guest.page, 'request-access');
+  await guest.page.getByRole('button', { name: 'Ask for access' }).click();
+  await guest.page.getByText('We read your request and answer by mail.').waitFor();
+
+  const member = await makeMember(stack, 'desk@svc.example', ['support']);
+  const state = await memberState(browser, stack, member);
+  for (const look of [
+    { width: 360, scheme: 'dark' },
+    { width: 1440, scheme: 'light' },
+  ] as const) {
+    const { page, context } = await openPage(browser, look, state);
+    await page.goto(`${stack.staff_url}/access`);
+    await page.getByRole('heading', { name: 'Noor, Alone' }).waitFor();
+    await picture(page, `access-staff-${look.width}`);
+    await expectAccessible(page, 'staff access');
+    await expectNoSidewaysScroll(page, 'staff access');
+    await context.close();
+  }
+  const { page, faults } = await openPage(browser, { width: 1440, scheme: 'dark' }, state);
+  await page.goto(`${stack.staff_url}/access`);
+  await page.getByRole('button', { name: 'Approve noor@alone.example' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await dialog.getByText('Say it in one line.').waitFor();
+  await dialog.getByLabel('Reason').fill('a partner of ours');
+  await picture(page, 'access-approve');
+  await expectAccessible(page, 'approve');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('Nobody asks for access.').waitFor();
+
+  await knowNewest('access_request', secret('act'));
+  await guest.page.goto(`${stack.console_url}/activate#${secret('act')}`);
+  await guest.page.getByRole('heading', { name: 'Welcome, Noor' }).waitFor();
+  expect(guest.page.url()).not.toContain(secret('act'));
+  await guest.page.getByLabel('Password', { exact: true }).fill('seven quiet rivers');
+  await picture(guest.page, 'access-activate');
+  await expectAccessible(guest.page, 'activate');
+  await guest.page.getByRole('button', { name: 'Make the account' }).click();
+  await guest.page.getByText('Your account is ready. Sign in as noor@alone.example.').waitFor();
+  expect([...faults, ...guest.faults]).toEqual([]);
+});
+
 test('the pages for people who are not signed in are legible in light on a wide screen', async () => {
   const { page, context } = await openPage(browser, { width: 1440, scheme: 'light' });
   await standIn(page);
-  for (const path of ['sign-in', 'register', 'verify-email', 'forgot-password', 'reset-password']) {
+  for (const path of [
+    'sign-in',
+    'register',
+    'request-access',
+    'verify-email',
+    'forgot-password',
+    'reset-password',
+  ]) {
     const response = await page.goto(`${stack.console_url}/${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    // The widget's script from its own address is let in here alone.
+    // The widget's script from its own address is let in there alone.
+    const has_challenge = ['register', 'request-access'].includes(path);
     const policy = response?.headers()['content-security-policy'] ?? '';
-    expect([path, policy.includes('https://challenges.cloudflare.com')]).toEqual([path, path === 'register']);
-    expect([path, policy.includes('require-trusted-types-for')]).toEqual([path, path !== 'register']);
+    expect([path, policy.includes('https://challenges.cloudflare.com')]).toEqual([path, has_challenge]);
+    expect([path, policy.includes('require-trusted-types-for')]).toEqual([path, !has_challenge]);
     await picture(page, `outside-${path}`);
     await expectAccessible(page, path);
   }

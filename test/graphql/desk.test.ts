@@ -1,4 +1,6 @@
 // The desk of staff: an organization's top-ups, documents and acts, and the queue of what a person must look at.
+import { putAccessRequest } from '@svc/core/identity/access/store.ts';
+import { newId } from '@svc/core/kernel/index.ts';
 import { sendMail } from '@svc/core/mail/index.ts';
 import { overrideLimits } from '@svc/core/support/index.ts';
 import { putStaffItem } from '@svc/core/topups/index.ts';
@@ -313,4 +315,44 @@ test('finance puts an organization on a plan, support only reads it', async () =
     plan: { id: 'TEAM' },
     freeUntil: done.data.setOrgPlan.plan.freeUntil,
   });
+});
+
+test('requests for access wait for support, the oldest first, and are approved or declined once', async () => {
+  const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute));
+  const facts = { name: 'Mira', company: 'Alone', use_case: 'Answers.', job_title: '', country: '' };
+  for (const n of [2, 0, 1]) {
+    const email = `mira${n}@alone.example`;
+    const request = { ...facts, id: newId('access_request'), email, email_key: email, at: at(n) };
+    await putAccessRequest(harness.pool, { ...request, website: '', monthly_spend: '' });
+  }
+  const list = `query($after: String) { accessRequests(first: 2, after: $after) {
+    nodes { id email useCase status reviewedBy } pageInfo { hasNextPage endCursor } } }`;
+  const first = await world.ask(staff, support, list);
+  const { nodes, pageInfo } = first.data.accessRequests;
+  const second = await world.ask(staff, support, list, { after: pageInfo.endCursor });
+  const rows: { id: string; email: string }[] = [...nodes, ...second.data.accessRequests.nodes];
+  expect(rows.map(({ email }) => email)).toEqual([0, 1, 2].map((n) => `mira${n}@alone.example`));
+  expect(nodes[0]).toMatchObject({ useCase: 'Answers.', status: 'RECEIVED', reviewedBy: null });
+  expect((await world.ask(staff, catalog, list)).data.accessRequests).toBeNull();
+
+  const act = (name: string, type: string, input: object, token = support) =>
+    world.ask(
+      staff,
+      token,
+      `mutation($input: ${type}Input!) { ${name}(input: $input) { __typename
+        ... on ${type}Payload { email status } ... on UserError { code } } }`,
+      { input },
+    );
+  const id = rows[0]?.id;
+  const refused = await act('approveAccess', 'ApproveAccess', { id, reason: 'x' }, catalog);
+  expect(refused.data.approveAccess).toMatchObject({ code: 'permission_denied' });
+  const approved = await act('approveAccess', 'ApproveAccess', { id, reason: 'a partner' });
+  expect(approved.data.approveAccess).toMatchObject({ email: 'mira0@alone.example', status: 'approved' });
+  const again = await act('declineAccess', 'DeclineAccess', { id, reason: 'x', sendMail: true });
+  expect(again.data.declineAccess).toMatchObject({ code: 'state_conflict' });
+  const other = { id: rows[1]?.id, reason: 'no use', sendMail: false };
+  const declined = await act('declineAccess', 'DeclineAccess', other);
+  expect(declined.data.declineAccess).toMatchObject({ status: 'declined' });
+  const left = await world.ask(staff, support, list);
+  expect(left.data.accessRequests.nodes).toHaveLength(1);
 });

@@ -63,6 +63,7 @@ const open = [
   ...['auth.login', 'auth.login.totp', 'auth.sso.discover', 'invitations.lookup'],
   ...['auth.register', 'auth.verify_email', 'auth.verify_email.resend'],
   ...['auth.password.forgot', 'auth.password.reset'],
+  ...['access_requests.create', 'access_requests.activation', 'access_requests.activate'],
   ...['pricing.fx', 'pricing.get'],
 ];
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];

@@ -7,14 +7,12 @@ interface NewPerson {
   readonly password: string;
 }
 
-/** `answer` is of the challenge; "" where there is none. */
+/** The header with an answer to the challenge; "" where there is none. */
+const solved = (answer: string): Readonly<Record<string, string>> =>
+  answer === '' ? {} : { 'x-svc-challenge': answer };
+
 export const register = (person: NewPerson, answer: string): Promise<Result<unknown>> =>
-  call(
-    'POST',
-    '/v1/auth/register',
-    { ...person, accept_terms: true },
-    answer === '' ? {} : { 'x-svc-challenge': answer },
-  );
+  call('POST', '/v1/auth/register', { ...person, accept_terms: true }, solved(answer));
 
 export const verifyEmail = (token: string): Promise<Result<{ readonly email: string }>> =>
   call('POST', '/v1/auth/verify-email', { token });
@@ -27,3 +25,24 @@ export const forgotPassword = (email: string): Promise<Result<unknown>> =>
 
 export const resetPassword = (token: string, password: string): Promise<Result<unknown>> =>
   call('POST', '/v1/auth/password/reset', { token, password });
+
+interface Asked {
+  readonly name: string;
+  readonly email: string;
+  readonly company: string;
+  readonly use_case: string;
+}
+
+export const askAccess = (asked: Asked, answer: string): Promise<Result<unknown>> =>
+  call('POST', '/v1/access-requests', { ...asked, accept_terms: true }, solved(answer));
+
+export interface Approval {
+  readonly email: string;
+  readonly name: string;
+}
+
+export const findApproval = (token: string): Promise<Result<Approval>> =>
+  call('POST', '/v1/access-requests/activation', { token });
+
+export const activateAccess = (token: string, password: string): Promise<Result<unknown>> =>
+  call('POST', '/v1/access-requests/activate', { token, password });

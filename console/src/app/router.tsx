@@ -112,6 +112,14 @@ const pages = {
     kept(() => import('../pages/account/register-page.tsx')),
     'RegisterPage',
   ),
+  'request-access': lazyRouteComponent(
+    kept(() => import('../pages/account/request-access-page.tsx')),
+    'RequestAccessPage',
+  ),
+  activate: lazyRouteComponent(
+    kept(() => import('../pages/account/activate-page.tsx')),
+    'ActivatePage',
+  ),
   'verify-email': lazyRouteComponent(
     kept(() => import('../pages/account/verify-page.tsx')),
     'VerifyEmailPage',
@@ -167,6 +175,17 @@ const registerRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/register',
   component: pages.register,
+});
+
+const requestAccessRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/request-access',
+  component: pages['request-access'],
+});
+const activateRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/activate',
+  component: pages.activate,
 });
 
 /** Where mails lead whose links prove an address or set a password; the token stands behind the number sign. */
@@ -339,6 +358,8 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   invitationRoute,
   registerRoute,
+  requestAccessRoute,
+  activateRoute,
   verifyEmailRoute,
   forgotPasswordRoute,
   resetPasswordRoute,

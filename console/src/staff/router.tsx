@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /tickets, /announcements, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /access, /tickets, /announcements, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -114,6 +114,15 @@ const announcementsRoute = createRoute({
   ),
 });
 
+const accessRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/access',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/access/page.tsx')),
+    'AccessPage',
+  ),
+});
+
 const codesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/codes',
@@ -145,6 +154,7 @@ export function createStaffRouter() {
           reviewsRoute,
           disputesRoute,
           limitsRoute,
+          accessRoute,
           ticketsRoute,
           announcementsRoute,
           codesRoute,

@@ -7,7 +7,7 @@ const MFA_PREFIX = 'svc-mfa-';
 const INVITATION_PREFIX = 'svc-inv-';
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
 
-type TokenKind = 'session' | 'staff' | 'mfa' | 'invitation' | 'verification' | 'reset';
+type TokenKind = 'session' | 'staff' | 'mfa' | 'invitation' | 'verification' | 'reset' | 'activation';
 
 const prefixOf: Readonly<Record<TokenKind, string>> = {
   session: SESSION_PREFIX,
@@ -16,6 +16,7 @@ const prefixOf: Readonly<Record<TokenKind, string>> = {
   invitation: INVITATION_PREFIX,
   verification: 'svc-ver-',
   reset: 'svc-rst-',
+  activation: 'svc-act-',
 };
 
 /** A fresh token with 256 random bits. */

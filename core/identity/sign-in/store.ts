@@ -60,7 +60,9 @@ export type ThrottleKind =
   /** Requests for mail, by network address. */
   | 'asking'
   /** Mails of one kind that were asked for an address. */
-  | 'mailing';
+  | 'mailing'
+  /** Requests for access, by network address. */
+  | 'access';
 
 export interface ThrottleKey {
   readonly kind: ThrottleKind;

@@ -17,9 +17,10 @@ const FIRST_LOCK_S = 15 * 60;
 const LONGEST_LOCK_S = 4 * 3_600;
 /** Links that lead nowhere and mails that are asked for are counted per hour, sign-ins per quarter of an hour. */
 const HOUR_S = 3_600;
+const DAY_S = 86_400;
 const maxFailures: Readonly<Record<ThrottleKind, number>> = {
   ...{ account: 10, staff: 10, totp: 10, address: 50 },
-  ...{ link: 10, asking: 20, mailing: 3 },
+  ...{ link: 10, asking: 20, mailing: 3, access: 5 },
 };
 
 /** A counter; `about` is an address, a person or a network prefix. */
@@ -111,16 +112,17 @@ export async function beginLinkAttempt(context: Context): Promise<Attempt> {
   });
 }
 
-/** Takes one of the places of an hour; when none is left, the milliseconds until one is, else null. */
-async function takeOfHour(
+/** Takes one of the places of a window; when none is left, the milliseconds until one is, else null. */
+async function takePlace(
   context: Context,
-  kind: 'asking' | 'mailing',
+  kind: 'asking' | 'mailing' | 'access',
   about: string,
+  window_s = HOUR_S,
 ): Promise<number | null> {
   const key = keyOf(kind, about);
   const at = context.now();
-  if (await takeAttempt(context.db, key, { at, max: maxFailures[kind], window_s: HOUR_S })) return null;
-  const ends_at = await findThrottleEnd(context.db, key, HOUR_S);
+  if (await takeAttempt(context.db, key, { at, max: maxFailures[kind], window_s })) return null;
+  const ends_at = await findThrottleEnd(context.db, key, window_s);
   return Math.max(1_000, (ends_at ?? at).getTime() - at.getTime());
 }
 
@@ -135,12 +137,26 @@ export async function takeMailing(
   { purpose, email_key }: { purpose: 'verify' | 'reset'; email_key: string },
 ): Promise<number | null> {
   const prefix = addressPrefix(context.client_ip);
-  const wait_ms = prefix === null ? null : await takeOfHour(context, 'asking', prefix);
-  if (wait_ms === null) return takeOfHour(context, 'mailing', `${purpose} ${email_key}`);
-  throw new ServiceError('too_many_attempts', 'Too many requests from your network. Wait, then try again.', {
+  const wait_ms = prefix === null ? null : await takePlace(context, 'asking', prefix);
+  if (wait_ms === null) return takePlace(context, 'mailing', `${purpose} ${email_key}`);
+  throw tooManyRequests(wait_ms);
+}
+
+function tooManyRequests(wait_ms: number): ServiceError {
+  return new ServiceError('too_many_attempts', 'Too many requests from your network. Wait, then try again.', {
     details: { scope: 'address' },
     retry_after_ms: wait_ms,
   });
+}
+
+/**
+ * Counts that access is asked for: five a day from one network address.
+ * @throws ServiceError too_many_attempts with the time to wait.
+ */
+export async function takeAccessRequest(context: Context): Promise<void> {
+  const prefix = addressPrefix(context.client_ip);
+  const wait_ms = prefix === null ? null : await takePlace(context, 'access', prefix, DAY_S);
+  if (wait_ms !== null) throw tooManyRequests(wait_ms);
 }
 
 /** Forgets the failed sign-ins of an account whose person has proved themselves in another way. */

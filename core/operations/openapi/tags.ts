@@ -7,6 +7,7 @@ const tags = {
   projects: 'Projects, which group keys and give them a common budget.',
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
+  access_requests: 'Asking for an account without an invitation, and the link of an approval.',
   invitations: 'Inviting people into an organization, and accepting.',
   audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',

@@ -1,6 +1,8 @@
 // The widget of the bot challenge, drawn by its provider's script, which only this kind of page loads.
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { challenge } from '../../api/boot.ts';
+import { faultOfForm } from '../../api/errors.ts';
+import { FormFault } from '../../ui/states.tsx';
 
 interface Widget {
   render(element: HTMLElement, options: Record<string, unknown>): string;
@@ -38,11 +40,7 @@ function loadWidget(provider: keyof typeof scripts): Promise<Widget> {
  * Shows the challenge where the installation has one. `onAnswer` gets the answer, and "" when it has lapsed; `tries`
  * counts what was sent, because an answer is good once.
  */
-export function ChallengeField(props: {
-  tries: number;
-  onAnswer: (answer: string) => void;
-  onLost: () => void;
-}) {
+function ChallengeField(props: { tries: number; onAnswer: (answer: string) => void; onLost: () => void }) {
   const { tries, onAnswer, onLost } = props;
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<{ widget: Widget; id: string } | null>(null);
@@ -69,4 +67,25 @@ export function ChallengeField(props: {
     if (tries > 0 && drawn.current !== null) drawn.current.widget.reset(drawn.current.id);
   }, [tries]);
   return challenge === null ? null : <div ref={place} className="challenge" />;
+}
+
+/** The challenge of a form: its answer, where it is shown, and that it was used up. */
+export function useChallenge() {
+  const [answer, setAnswer] = useState('');
+  const [tries, setTries] = useState(0);
+  const [lost, setLost] = useState(false);
+  /** An answer is good once, whatever became of the request. */
+  const spend = () => {
+    setAnswer('');
+    setTries((before) => before + 1);
+  };
+  const field = (
+    <>
+      <ChallengeField tries={tries} onAnswer={setAnswer} onLost={() => setLost(true)} />
+      <FormFault
+        fault={lost ? faultOfForm('The check against programs did not load. Reload the page.') : null}
+      />
+    </>
+  );
+  return { answer, spend, field };
 }

@@ -7,7 +7,7 @@ import { register, resendVerification } from '../../api/sign-up.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { ChallengeField } from './challenge.tsx';
+import { useChallenge } from './challenge.tsx';
 import { OutsideCard, useForm } from './frame.tsx';
 
 function Sent({ email }: { email: string }) {
@@ -30,26 +30,6 @@ function Sent({ email }: { email: string }) {
       </Button>
     </div>
   );
-}
-
-function useChallenge() {
-  const [answer, setAnswer] = useState('');
-  const [tries, setTries] = useState(0);
-  const [lost, setLost] = useState(false);
-  /** An answer is good once, whatever became of the request. */
-  const spend = () => {
-    setAnswer('');
-    setTries((before) => before + 1);
-  };
-  const field = (
-    <>
-      <ChallengeField tries={tries} onAnswer={setAnswer} onLost={() => setLost(true)} />
-      <FormFault
-        fault={lost ? faultOfForm('The check against programs did not load. Reload the page.') : null}
-      />
-    </>
-  );
-  return { answer, spend, field };
 }
 
 function Form({ onSent }: { onSent: (email: string) => void }) {

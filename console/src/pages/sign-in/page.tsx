@@ -20,8 +20,9 @@ export function SignInPage() {
   const below = (
     <>
       <Link to="/forgot-password">Forgotten password</Link>
-      {/* A document of its own: it alone may load the script of the challenge. */}
+      {/* Documents of their own: these alone may load the script of the challenge. */}
       {signup === 'open' && <a href="/register">Make an account</a>}
+      {signup !== 'open' && <a href="/request-access">Ask for access</a>}
     </>
   );
   return (
