@@ -31,7 +31,7 @@ const nav: readonly NavItem[] = [
   { href: '/reviews', name: 'Reviews', icon: 'eye', key: 'r' },
   { href: '/disputes', name: 'Disputes', icon: 'refresh', key: 'd' },
   { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
-  { href: '/access', name: 'Access', icon: 'user', key: 'a' },
+  { href: '/access', name: 'Access', icon: 'users', key: 's' },
   { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
   { href: '/announcements', name: 'Announcements', icon: 'player-play', key: 'a' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
