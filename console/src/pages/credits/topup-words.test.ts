@@ -43,6 +43,9 @@ test('what has ended says what was charged, and only what was not paid is begun 
   expect(sentenceOf(row({ status: 'EXPIRED' }), undefined)).toBe(
     'The checkout for $25.00 was not paid and is closed. Nothing was charged.',
   );
+  expect(sentenceOf(row({ status: 'PAID', creditsMicro: '27768367' }), 'done')).toBe(
+    '$27.76 of credit added for $25.00.',
+  );
   expect(sentenceOf(row({ status: 'PAID' }), 'done')).toBe('$25.00 of credit added for $25.00.');
   const again = (status: TopupRowFragment['status']) => choicesOf(row({ status }), undefined).again;
   expect(['FAILED', 'EXPIRED', 'PAID', 'REVIEW'].map((each) => again(each as 'PAID'))).toEqual([

@@ -1,6 +1,6 @@
 // A top-up in words: its state, and what to do. Pure.
 import type { RefundTopupMutation, TopupRowFragment } from '../../api/gen/graphql.ts';
-import { currencyText, spendText } from '../../ui/format/money.ts';
+import { balanceText, currencyText, spendText } from '../../ui/format/money.ts';
 import type { Shape, Tone } from '../../ui/status.tsx';
 
 /** A refund as it stands right after it was asked for. */
@@ -79,7 +79,8 @@ export function sentenceOf(row: TopupRowFragment, outcome: Outcome): string {
   const total = currencyText(row.totalMinor, row.currency);
   switch (row.status) {
     case 'PAID':
-      return `${spendText(row.creditsMicro)} of credit added for ${total}.${sinceOf(row)}`;
+      // Rounded down, as its quote and the balance are.
+      return `${balanceText(row.creditsMicro)} of credit added for ${total}.${sinceOf(row)}`;
     case 'PENDING':
       return ofPending(row, total, outcome);
     case 'REVIEW':

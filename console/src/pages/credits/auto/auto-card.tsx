@@ -19,7 +19,7 @@ import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useRestored } from '../../../ui/use-restored.ts';
 import { AutoDialog } from './auto-dialog.tsx';
-import { lastText, markOf, methodText, nextText, ruleText } from './auto-words.ts';
+import { lastText, markOf, methodText, nextText, offerText, ruleText } from './auto-words.ts';
 
 const LOOK_MS = 2_000;
 
@@ -85,7 +85,7 @@ function Method({ facts, acts }: { facts: AutoTopupFactsFragment; acts: ReturnTy
       {!mandate &&
         methods.map((method) => (
           <Button key={method} kind="primary" busy={acts.busy} onClick={() => void acts.register(method)}>
-            Use a {methodText(method)}
+            {offerText(method)}
           </Button>
         ))}
     </div>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AutoTopupFactsFragment } from '../../../api/gen/graphql.ts';
-import { lastText, markOf, nextText, ruleText } from './auto-words.ts';
+import { lastText, markOf, nextText, offerText, ruleText } from './auto-words.ts';
 
 const facts = (over: Partial<AutoTopupFactsFragment>) =>
   ({
@@ -37,4 +37,8 @@ test('a failure is said with its message; a success needs no words', () => {
     'The last debit failed: Your card has expired.',
   );
   expect(lastText({ ...last, status: 'SUCCEEDED' } as never)).toBeNull();
+});
+
+test('a method is offered as people say it', () => {
+  expect(['CARD', 'UPI', 'EMANDATE'].map(offerText)).toEqual(['Use a card', 'Use UPI', 'Use a bank account']);
 });

@@ -12,6 +12,11 @@ export function methodText(method: string): string {
   return METHODS[method] ?? method.toLowerCase();
 }
 
+/** "Use a card", "Use UPI". */
+export function offerText(method: string): string {
+  return method === 'UPI' ? 'Use UPI' : `Use a ${methodText(method)}`;
+}
+
 /** What is set, as one sentence. */
 export function ruleText({ config, mandate, currency, notifyHours }: AutoTopupFactsFragment): string {
   const amount = currencyText(config.amountMinor, currency);
