@@ -48,6 +48,19 @@ export interface Gateways {
   readonly total: number;
 }
 
+/** How an endpoint on trial does. */
+export interface CanaryView {
+  readonly version: number;
+  readonly endpoint_id: string;
+  readonly state: string;
+  /** 0 once it was rolled back. */
+  readonly percent: number;
+  /** Null without calls. */
+  readonly error_rate: number | null;
+  readonly samples: number;
+  readonly reason: string;
+}
+
 export interface Connection {
   readonly base_url: string;
   readonly token: string;
@@ -73,6 +86,7 @@ export interface PolicyService {
   /** The newest 100 versions, newest first; null where there is no such policy. */
   versions(name: string): Promise<Result<readonly VersionView[] | null>>;
   gateways(name: string, version: number): Promise<Result<Gateways>>;
+  canaries(name: string): Promise<Result<readonly CanaryView[]>>;
   /** Stores `yaml` as the next version, `first` as the policy's first. */
   write(
     input: WriteInput & { readonly yaml: string; readonly first: boolean; readonly once: string },
@@ -210,6 +224,13 @@ export function openService(connection: Connection, parts: ServiceParts): Policy
         path: at(name, `/versions/${version}`),
       });
       return answer.ok ? { ok: true, value: answer.value.gateways } : answer;
+    },
+    async canaries(name) {
+      const answer = await call<{ data: readonly CanaryView[] }>('canaries', {
+        method: 'GET',
+        path: at(name, '/canaries'),
+      });
+      return answer.ok ? { ok: true, value: answer.value.data } : answer;
     },
     write: ({ name, yaml, first, once, take_over }) =>
       call('write', {

@@ -52,6 +52,15 @@ export interface RoutingPolicySpec {
   readonly policy: Omit<PolicyDocument, 'version' | 'policy'>;
 }
 
+/** An endpoint on trial; rates are text in a status. */
+export interface CanaryStatus {
+  readonly endpointId: string;
+  readonly state: string;
+  /** Empty without calls. */
+  readonly errorRate: string;
+  readonly samples: number;
+}
+
 export interface RoutingPolicyStatus {
   readonly observedGeneration?: number;
   readonly policyName?: string;
@@ -61,6 +70,7 @@ export interface RoutingPolicyStatus {
   readonly url?: string;
   readonly lastSyncedAt?: string;
   readonly gateways?: { readonly applied: number; readonly total: number };
+  readonly canary?: CanaryStatus;
   readonly conditions?: readonly Condition[];
 }
 

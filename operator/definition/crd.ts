@@ -156,6 +156,16 @@ const status: Schema = {
         total: { type: 'integer', description: 'All gateways.' },
       },
     },
+    canary: {
+      type: 'object',
+      description: 'How an endpoint on trial does; of several the one that does worst.',
+      properties: {
+        endpointId: text('The endpoint on trial.'),
+        state: text('Pending, green or red.'),
+        errorRate: text('Share of its calls that failed, 0 to 1; empty without calls.'),
+        samples: { type: 'integer', description: 'Calls that were judged there.' },
+      },
+    },
     conditions: {
       type: 'array',
       description: 'Accepted, Synced, Activated and Ready, each with its reason.',

@@ -46,7 +46,7 @@ function version(n: number, over: Partial<VersionView> = {}): VersionView {
 }
 const RULES = [{ project_id: null }];
 function state(versions: readonly VersionView[], managed_by: string | null = ME): PolicyState {
-  return { managed_by, versions, gateways: { applied: 1, total: 1 } };
+  return { managed_by, versions, gateways: { applied: 1, total: 1 }, canaries: [] };
 }
 function seen(over: Partial<Seen> = {}): Seen {
   return {
@@ -92,6 +92,28 @@ describe('steps', () => {
     const policy = { ...state([version(2, { scopes: RULES })]), gateways: { applied: 1, total: 2 } };
     const conclusion = concluded(decide(seen({ policy })));
     expect([conclusion.findings.Activated.reason, conclusion.again]).toEqual(['Propagating', 'soon']);
+  });
+
+  test('a canary is shown, the worst of several; one that was rolled back keeps the object from being ready', () => {
+    const canary = { version: 2, percent: 5, error_rate: 0.0125, samples: 240, reason: '' };
+    const shows = (...canaries: PolicyState['canaries']) =>
+      concluded(decide(seen({ policy: { ...state([version(2, { scopes: RULES })]), canaries } })));
+    const green = { ...canary, endpoint_id: 'ep_a', state: 'green' };
+    const untried = { ...canary, endpoint_id: 'ep_b', state: 'pending', error_rate: null, samples: 0 };
+    expect(shows(green).canary).toEqual({
+      ...{ endpointId: 'ep_a', state: 'green', errorRate: '0.0125', samples: 240 },
+    });
+    const both = shows(green, untried);
+    expect(both.canary).toEqual({ endpointId: 'ep_b', state: 'pending', errorRate: '', samples: 0 });
+    expect(reasons(both)[2]).toBe('True Active');
+    const red = { ...green, state: 'red', reason: '9 of 40 calls failed at the canary, 1 of 760 elsewhere' };
+    expect(reasons(shows(green, red))[2]).toBe('True Active');
+    const halted = shows(untried, { ...red, percent: 0 });
+    expect(halted.findings.Activated).toEqual({
+      ...{ status: 'False', reason: 'CanaryRolledBack' },
+      message: `version 2 of policy agents goes on without canary ep_a: ${red.reason}`,
+    });
+    expect(halted.canary?.state).toBe('red');
   });
 
   test('what is not to be active is taken down', () => {

@@ -1,8 +1,8 @@
 // What to do about one RoutingPolicy, from what was seen of it and of the service. Pure: a reconcile gathers, asks
 // `decide`, acts on the one step it names, gathers again, until no step is left.
 
-import type { Gateways, ServiceFault, VerdictView, VersionView } from '../rest.ts';
-import { annotations, conditionOf, isAnnotated, type RoutingPolicy } from '../types.ts';
+import type { CanaryView, Gateways, ServiceFault, VerdictView, VersionView } from '../rest.ts';
+import { annotations, type CanaryStatus, conditionOf, isAnnotated, type RoutingPolicy } from '../types.ts';
 import type { Finding, Findings } from './conditions.ts';
 
 /** Another manifest that holds the policy or its scope. Unknown: it cannot be read, or is of another cluster. */
@@ -18,6 +18,8 @@ export interface PolicyState {
   readonly versions: readonly VersionView[];
   /** Of the version that rules the object's scope; null where none of the policy does. */
   readonly gateways: Gateways | null;
+  /** Of that version; empty where it has none. */
+  readonly canaries: readonly CanaryView[];
 }
 
 /** Something that keeps the service from being asked; reported in condition Accepted. */
@@ -52,6 +54,7 @@ export interface Conclusion {
   readonly content_hash: string | null;
   readonly active_version: number | null;
   readonly gateways: Gateways | null;
+  readonly canary: CanaryStatus | null;
   /** When to look again: by the resync, soon because gateways are about to follow, or later and later. */
   readonly again: 'resync' | 'soon' | 'backoff';
 }
@@ -120,7 +123,7 @@ export function stateAfter(seen: Seen, step: Step, answer: VersionView): PolicyS
           scopes: one.scopes.filter((scope) => scope.project_id !== project_id),
         }));
   const versions = [answer, ...left].sort((a, b) => b.version - a.version);
-  return { managed_by: answer.policy_managed_by, versions, gateways: null };
+  return { managed_by: answer.policy_managed_by, versions, gateways: null, canaries: [] };
 }
 
 /** The newest version that the object wrote. */
@@ -129,13 +132,14 @@ function ownVersion({ policy, manifest }: Seen): VersionView | null {
 }
 
 function remembered(object: RoutingPolicy): Omit<Conclusion, 'findings' | 'again'> {
-  const { version, contentHash, activeVersion, gateways } = object.status ?? {};
+  const { version, contentHash, activeVersion, gateways, canary } = object.status ?? {};
   const content_hash = contentHash ?? null;
   return {
     version: version ?? null,
     content_hash,
     active_version: activeVersion ?? null,
     gateways: gateways ?? null,
+    canary: canary ?? null,
   };
 }
 
@@ -175,6 +179,20 @@ export function decideSilence(
   };
 }
 
+/** The canary that a status shows: of several the worst. */
+function canaryOf(canaries: readonly CanaryView[]): CanaryStatus | null {
+  const order = ['red', 'pending', 'green'];
+  const [worst] = canaries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  if (worst === undefined) return null;
+  const { endpoint_id, state, error_rate, samples } = worst;
+  return { endpointId: endpoint_id, state, errorRate: error_rate?.toFixed(4) ?? '', samples };
+}
+
+/** How the gateways follow the version that rules, and how its canaries do. */
+function following({ policy }: Seen): Pick<Conclusion, 'gateways' | 'canary'> {
+  return { gateways: policy?.gateways ?? null, canary: canaryOf(policy?.canaries ?? []) };
+}
+
 /** How the service differs from what the object last made of it; null where it does not. */
 function driftOf(seen: Seen): string | null {
   const { object, policy, manifest, policy_name } = seen;
@@ -202,6 +220,7 @@ function decideConflict(seen: Seen, { manifest, age }: Holder): Decision {
       findings,
       active_version: null,
       gateways: null,
+      canary: null,
       again: 'resync',
     },
   };
@@ -222,7 +241,7 @@ function decideInvalid(seen: Seen, { path, message, faults }: VerdictView): Deci
     version: own?.version ?? null,
     content_hash: own?.content_hash ?? null,
     active_version: ruling?.version ?? null,
-    gateways: seen.policy?.gateways ?? null,
+    ...following(seen),
     again: 'resync',
   };
   return { kind: 'conclude', conclusion };
@@ -245,7 +264,7 @@ function decideRefused(seen: Seen, step: Step, fault: ServiceFault): Decision {
     version: own?.version ?? null,
     content_hash: own?.content_hash ?? null,
     active_version: rulingVersion(seen.object, seen.policy)?.version ?? null,
-    gateways: seen.policy?.gateways ?? null,
+    ...following(seen),
     again: 'backoff',
   };
   return { kind: 'conclude', conclusion };
@@ -273,6 +292,10 @@ function nextStep(seen: Seen): Step | null {
 function activation(seen: Seen, ruling: VersionView | null): Finding {
   if (!wantsActive(seen.object)) return no('NotRequested', 'spec.activate is false');
   const name = `version ${ruling?.version} of policy ${seen.policy_name}`;
+  const halted = seen.policy?.canaries.find(({ state, percent }) => state === 'red' && percent === 0);
+  if (halted !== undefined) {
+    return no('CanaryRolledBack', `${name} goes on without canary ${halted.endpoint_id}: ${halted.reason}`);
+  }
   const { applied, total } = seen.policy?.gateways ?? { applied: 0, total: 0 };
   if (applied >= total) return ok('Active', `${name} is active`);
   return no('Propagating', `${name} is active; ${applied} of ${total} gateways follow it`);
@@ -287,7 +310,7 @@ function decideDone(seen: Seen): Decision {
     version: own?.version ?? null,
     content_hash: own?.content_hash ?? null,
     active_version: ruling?.version ?? null,
-    gateways: seen.policy?.gateways ?? null,
+    ...following(seen),
     again: activated.reason === 'Propagating' ? 'soon' : 'resync',
   };
   return { kind: 'conclude', conclusion };
@@ -309,7 +332,7 @@ function decideHeld(seen: Seen, reason: 'Drifted' | 'Suspended', message: string
     version: own?.version ?? null,
     content_hash: own?.content_hash ?? null,
     active_version: ruling?.version ?? null,
-    gateways: seen.policy?.gateways ?? null,
+    ...following(seen),
     again: 'resync',
   };
   return { kind: 'conclude', conclusion };

@@ -15,6 +15,7 @@ const eventReasons = {
   CredentialsRejected: 'Warning',
   ScopeConflict: 'Warning',
   ActivationFailed: 'Warning',
+  CanaryRolledBack: 'Warning',
   Refused: 'Warning',
   Drifted: 'Warning',
   ServiceUnavailable: 'Warning',

@@ -162,11 +162,20 @@ export async function readState(
   const versions = answered(await service.versions(name));
   const newest = versions?.[0];
   if (versions === null || newest === undefined) return null;
-  const state = { managed_by: newest.policy_managed_by, versions, gateways: null };
+  const state = { managed_by: newest.policy_managed_by, versions, gateways: null, canaries: [] };
   return withGateways(service, object, { name, state });
 }
 
-/** `state` with the gateways that follow the version that rules the object's scope. @throws Blocked, Silence. */
+/** Whether the object's policy tries endpoints out. */
+function hasCanary({ spec }: RoutingPolicy): boolean {
+  const { defaults, rules = [] } = spec.policy;
+  return [defaults, ...rules].some((actions) => actions?.canary !== undefined);
+}
+
+/**
+ * `state` with the gateways that follow the version that rules the object's scope, and its canaries.
+ * @throws Blocked, Silence.
+ */
 export async function withGateways(
   service: PolicyService,
   object: RoutingPolicy,
@@ -174,7 +183,10 @@ export async function withGateways(
 ): Promise<PolicyState> {
   const ruling = rulingVersion(object, state);
   if (ruling === null) return state;
-  return { ...state, gateways: answered(await service.gateways(name, ruling.version)) };
+  const gateways = answered(await service.gateways(name, ruling.version));
+  if (!hasCanary(object)) return { ...state, gateways };
+  const all = answered(await service.canaries(name));
+  return { ...state, gateways, canaries: all.filter(({ version }) => version === ruling.version) };
 }
 
 /** Whether `other` came before `object`; of one second, by name. */

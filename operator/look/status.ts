@@ -15,7 +15,7 @@ interface StatusParts {
 
 function statusOf(object: RoutingPolicy, parts: StatusParts): RoutingPolicyStatus {
   const { conclusion, policy_name, console_url, now } = parts;
-  const { version, content_hash, active_version, gateways, findings } = conclusion;
+  const { version, content_hash, active_version, gateways, canary, findings } = conclusion;
   const before = object.status ?? {};
   const policyName = policy_name ?? before.policyName;
   const { generation } = object.metadata;
@@ -29,6 +29,7 @@ function statusOf(object: RoutingPolicy, parts: StatusParts): RoutingPolicyStatu
       ? {}
       : { url: `${console_url}/policies/${policyName}` }),
     ...(gateways === null ? {} : { gateways }),
+    ...(canary === null ? {} : { canary }),
     ...(before.lastSyncedAt === undefined ? {} : { lastSyncedAt: before.lastSyncedAt }),
     conditions: conditionsOf(findings, {
       before: before.conditions ?? [],

@@ -174,3 +174,38 @@ test('a policy that is active is not deleted; deactivated it is, with all its ve
   expect(faults).toEqual([]);
   await context.close();
 });
+
+test('a canary that fails is rolled back, and whoever looks sees it without asking again', async () => {
+  const send = (path: string, body: object) =>
+    fetch(`${stack.gateway_url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const dry = await send('/v1/policies/trial/dry-run', { model: MODEL, yaml: 'sort: price' });
+  const { plan } = (await dry.json()) as { plan: readonly { endpoint_id: string; provider: string }[] };
+  const down = plan.find(({ provider }) => provider === 'acme')?.endpoint_id;
+  const yaml = `defaults: {canary: {endpoint: ${down}, percent: 15}}`;
+  expect((await send('/v1/policies', { name: 'trial', yaml })).status).toBe(201);
+  expect((await send('/v1/policies/trial/activate', { version: 1 })).status).toBe(200);
+
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/policies/trial`);
+  const card = page.getByRole('list', { name: 'Canaries' });
+  await card.getByText('pending').waitFor();
+  await card.getByText('15% of the calls').waitFor();
+  // As the writer of rows sums calls up.
+  await withClient(stack.database_url, (client) =>
+    client.query('insert into canary_sample values ($1, $2, 1, $3, 30, 12, 170, 0)', [
+      ...[stack.full.org_id, 'trial', down],
+    ]),
+  );
+  await card.getByText('rolled back').waitFor();
+  await card.getByText('12 of 30 calls failed at the canary, 0 of 170 elsewhere').waitFor();
+  await card.getByText('0% of the calls').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+  await seenInBothThemes('meridian/live/policies/trial', 'policy-canary', (page) =>
+    page.getByRole('list', { name: 'Canaries' }).getByText('rolled back').waitFor(),
+  );
+});

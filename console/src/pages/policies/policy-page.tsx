@@ -13,6 +13,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Bone, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ActivateDialog } from './activate-dialog.tsx';
+import { CanariesCard } from './canaries-card.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ScopesCard } from './scopes-card.tsx';
 import { TextPart } from './text-part.tsx';
@@ -96,6 +97,7 @@ function Policy({ shown }: { shown: PolicyShown }) {
         <div className="policy-columns">
           <div className="stack policy-side">
             <ScopesCard shown={shown} />
+            <CanariesCard key={row.scopes.map((scope) => scope.version).join()} name={row.name} />
             <VersionsCard shown={shown} chosen={chosen.version} />
           </div>
           <TextPart key={chosen.version} shown={shown} chosen={chosen} desk={{ drafts, asked, setAsked }} />

@@ -3,13 +3,13 @@ import { useEffect, useRef } from 'react';
 
 const AGAIN_MS = 1_000;
 
-/** Calls `ask` each second while `wanted`. */
-export function useAgain(wanted: boolean, ask: () => void): void {
+/** Calls `ask` every `every_ms`, a second unless given, while `wanted`. */
+export function useAgain(wanted: boolean, ask: () => void, every_ms = AGAIN_MS): void {
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
     if (!wanted) return;
-    const timer = setInterval(() => latest.current(), AGAIN_MS);
+    const timer = setInterval(() => latest.current(), every_ms);
     return () => clearInterval(timer);
-  }, [wanted]);
+  }, [wanted, every_ms]);
 }
