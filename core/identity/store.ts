@@ -157,15 +157,18 @@ export async function replaceRecoveryCodes(
   });
 }
 
-/** Uses up a recovery code; false when the person has no such one any more. */
+/** Uses up a recovery code; how many the person has left, null when they have no such one any more. */
 export async function takeRecoveryCode(
   db: Db,
   args: { user_id: Id<'user'>; hash: Buffer },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<number | null> {
+  const { rows } = await db.query<{ left: number }>({
     name: 'identity.take_recovery_code',
-    text: 'delete from recovery_code where user_id = $1 and hash = $2',
+    // What is counted is what was there before the statement.
+    text: `
+      with taken as (delete from recovery_code where user_id = $1 and hash = $2 returning 1)
+      select (select count(*) from recovery_code where user_id = $1)::int - 1 as left from taken`,
     values: [args.user_id, args.hash],
   });
-  return rowCount === 1;
+  return rows[0]?.left ?? null;
 }

@@ -110,6 +110,14 @@ test('a recovery code stands in for the second factor once; a new set ends the o
   expect(fresh).toHaveLength(10);
   expect(seen(await enter(codes[1] as string))).toEqual([401, 'invalid_totp']);
   expect((await enter((fresh[0] as string).toUpperCase())).statusCode).toBe(200);
+  // Each use, and nothing else, is in a mail to the person.
+  const { rows } = await harness.pool.query<{ left: number }>({
+    name: 'test.mails_of_codes',
+    text: `select (data ->> 'left')::int as left from mail
+            where template = 'recovery_code_used' and recipient = $1 order by created_at`,
+    values: [person.email],
+  });
+  expect(rows.map(({ left }) => left)).toEqual([9, 8, 9]);
 });
 
 test('a second factor in force is neither replaced nor given new recovery codes without a code of it', async () => {

@@ -1,6 +1,6 @@
 // The two steps of signing in, for people and for staff (docs/sign-in.md).
 import { type Context, type Id, machineMs, ServiceError } from '../../kernel/index.ts';
-import { emailKey } from '../../mail/index.ts';
+import { emailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
@@ -159,7 +159,7 @@ export async function signIn(
 
 /**
  * Whether `code` is a valid time-based or recovery code of the person. It is used up; of two requests at once, one
- * wins.
+ * wins. That a recovery code was used, the person learns by mail.
  */
 export async function takeCode(context: Context, person: Person, code: string): Promise<boolean> {
   const { root_key } = context.services;
@@ -169,10 +169,17 @@ export async function takeCode(context: Context, person: Person, code: string): 
   if (step !== null) return takeStep(context.db, { id: person.id, step });
   const hash = hashRecoveryCode(root_key, code);
   if (hash === null) return false;
-  const is_right = await takeRecoveryCode(context.db, { user_id: person.id, hash });
-  if (is_right)
+  return context.transaction(async (context) => {
+    const left = await takeRecoveryCode(context.db, { user_id: person.id, hash });
+    if (left === null) return false;
+    const at = context.now();
+    await sendMail(context, {
+      ...{ template: 'recovery_code_used', to: [person.email], org_id: null },
+      ...{ reference: `${person.id}-${at.getTime()}-${left}`, data: { at: at.toISOString(), left } },
+    });
     await writeAudit(context, { action: 'auth.recovery_code', org_id: null, actor: actorOf(person) });
-  return is_right;
+    return true;
+  });
 }
 
 function actorOf(person: Person) {
