@@ -405,6 +405,7 @@ create table public.api_key (
   last_used_at timestamp with time zone,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  blocked_at timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_hash_once UNIQUE (hash),
   constraint api_key_key_no_key UNIQUE (key_no),
@@ -427,9 +428,10 @@ create table public.api_key (
 );
 CREATE INDEX api_key_chain ON public.api_key USING btree (chain_no);
 CREATE INDEX api_key_ending ON public.api_key USING btree (expires_at) WHERE (status = 'active'::text);
+CREATE INDEX api_key_of_person ON public.api_key USING btree (org_id, created_by) WHERE ((created_by IS NOT NULL) AND (status <> 'revoked'::text));
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id);
 CREATE INDEX api_key_walk ON public.api_key USING btree (org_id, created_at DESC, id DESC);
-CREATE TRIGGER api_key_announces AFTER INSERT OR UPDATE OF status, scopes, rpm, tpm, concurrency, expires_at, svc_version, data_policy, hash ON public.api_key FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER api_key_announces AFTER INSERT OR UPDATE OF status, scopes, rpm, tpm, concurrency, expires_at, svc_version, data_policy, hash, blocked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.api_key to svc_runtime;
 
 create table public.audit_chain (

@@ -12,6 +12,7 @@ import { writeEvent } from '../ledger/index.ts';
 import { getEmailKey } from '../mail/index.ts';
 import { putMember } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
+import { memberKeysOf } from './members/member-keys.ts';
 import { openStaffSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';
 import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
@@ -54,6 +55,7 @@ export async function createPerson(
     const source = role === 'owner' ? 'owner' : 'invite';
     const added = await putMember(context.db, { org_id, user_id: person.id, role, source, at });
     if (added) {
+      await memberKeysOf(context).came(context, { org_id, user_id: person.id });
       const payload = { user_id: person.id, email: person.email, role, source };
       await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });
     }

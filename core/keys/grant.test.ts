@@ -60,7 +60,11 @@ test("a grant carries the key's own limits and its plan's: both hold (core/limit
 
 test('a key is expired from the very millisecond of its end; revoked stays revoked', () => {
   const ends = new Date(1_000);
-  expect(statusAt({ status: 'rotating', expires_at: ends }, new Date(999))).toBe('rotating');
-  expect(statusAt({ status: 'rotating', expires_at: ends }, ends)).toBe('expired');
-  expect(statusAt({ status: 'revoked', expires_at: ends }, new Date(2_000))).toBe('revoked');
+  expect(statusAt({ status: 'rotating', expires_at: ends, blocked_at: null }, new Date(999))).toBe(
+    'rotating',
+  );
+  expect(statusAt({ status: 'rotating', expires_at: ends, blocked_at: null }, ends)).toBe('expired');
+  expect(statusAt({ status: 'revoked', expires_at: ends, blocked_at: null }, new Date(2_000))).toBe(
+    'revoked',
+  );
 });

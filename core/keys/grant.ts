@@ -5,10 +5,10 @@ import type { RedactionSettings } from '../redaction/index.ts';
 import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
 
 /** The status a caller sees at `now`; the end is exclusive. */
-export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date): KeyStatus {
+export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at' | 'blocked_at'>, now: Date): KeyStatus {
   if (key.status === 'revoked') return 'revoked';
   if (key.expires_at !== null && key.expires_at.getTime() <= now.getTime()) return 'expired';
-  return key.status;
+  return key.blocked_at === null ? key.status : 'blocked';
 }
 
 /** The stricter of the organization's and the key's preferences; no region in common leaves an empty list. */

@@ -1,3 +1,4 @@
+export { memberKeys } from './departure.ts';
 export { notifyExpiringKeys } from './expiry.ts';
 export { statusAt } from './grant.ts';
 export { createKey } from './issue.ts';

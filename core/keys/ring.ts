@@ -32,7 +32,7 @@ interface KeyRingOptions {
   readonly max_entries?: number;
 }
 
-type Refusal = 'unknown' | 'revoked' | 'expired' | 'checksum' | 'org_inactive' | 'payment_hold';
+type Refusal = 'unknown' | 'revoked' | 'blocked' | 'expired' | 'checksum' | 'org_inactive' | 'payment_hold';
 
 interface Entry {
   readonly grant: KeyGrant;
@@ -46,6 +46,7 @@ const sentences: Record<Refusal, string> = {
   checksum: 'The API key is damaged: its checksum does not match. Copy it again.',
   revoked: 'The API key was revoked. Use another one.',
   expired: 'The API key has expired. Use another one.',
+  blocked: 'The API key is blocked: the person who made it has left the organization. Use another one.',
   org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
   payment_hold:
     'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.',
@@ -148,6 +149,7 @@ class Ring implements KeyRing {
       const key = await findKeyByHash(this.#changes.db, digest);
       if (key === null) return 'unknown';
       if (key.status === 'revoked') return 'revoked';
+      if (key.blocked_at !== null) return 'blocked';
       const facts = await findGrantFacts(this.#changes.db, key);
       if (facts === null) return 'unknown';
       if (facts.status === 'active') return grantOf(key, facts);

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { documented, idOf, lineOf, named, nullable, oneOf, scopes, Time, TimeIn } from '../kernel/index.ts';
 import { svcVersions } from './rights.ts';
 
-export const keyStatuses = ['active', 'rotating', 'revoked', 'expired'] as const;
+export const keyStatuses = ['active', 'rotating', 'blocked', 'revoked', 'expired'] as const;
 
 const Scopes = Type.Array(oneOf(scopes, 'Scope'), {
   minItems: 1,

@@ -5,7 +5,7 @@ import type { KeyRow } from './types.ts';
 const COLUMNS = `
   id, key_no, chain_no, org_id, project_id, environment, name, hint, scopes, status, rpm, tpm, concurrency,
   budget_daily_micro, budget_hard, alerts, svc_version, data_policy, created_by, managed_by, rotated_from,
-  created_at, updated_at, last_used_at, expires_at, revoked_at`;
+  created_at, updated_at, last_used_at, expires_at, revoked_at, blocked_at`;
 
 /** The key with this hash, whatever its status; null when there is none. The one look-up without an org. */
 export async function findKeyByHash(db: Db, hash: Buffer): Promise<KeyRow | null> {
@@ -98,6 +98,7 @@ export async function listKeys(
          and ($4::text is null or $4 = case
                when status = 'revoked' then 'revoked'
                when expires_at <= $5 then 'expired'
+               when blocked_at is not null then 'blocked'
                else status end)
          and ($6::timestamptz is null or (created_at, id) < ($6, $7))
        order by created_at desc, id desc
@@ -137,6 +138,7 @@ export type NewKey = Omit<
   | 'updated_at'
   | 'last_used_at'
   | 'revoked_at'
+  | 'blocked_at'
   | 'managed_by'
 > & {
   readonly hash: Buffer;

@@ -83,6 +83,8 @@ export interface KeyRow {
   readonly last_used_at: Date | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Since when the key waits for the person who made it; null: it works. */
+  readonly blocked_at: Date | null;
 }
 
 /** A key's own data policy: each member may only be stricter than the organization's. */
@@ -93,7 +95,7 @@ export interface OwnDataPolicy {
   readonly regions?: readonly string[];
 }
 
-export type KeyStatus = 'active' | 'rotating' | 'revoked' | 'expired';
+export type KeyStatus = 'active' | 'rotating' | 'blocked' | 'revoked' | 'expired';
 
 declare module '../kernel/operation/operation.ts' {
   interface Services {

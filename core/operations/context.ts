@@ -13,6 +13,7 @@ import {
   type Services,
   type Shards,
 } from '../kernel/index.ts';
+import { memberKeys } from '../keys/index.ts';
 
 interface ContextParts {
   readonly request_id: RequestId;
@@ -43,7 +44,7 @@ class OperationContext implements Context {
     this.request_id = parts.request_id;
     this.caller = parts.caller;
     this.log = parts.log;
-    this.services = parts.services;
+    this.services = { member_keys: memberKeys, ...parts.services };
     this.client_ip = parts.client_ip ?? null;
     this.db = db;
     this.shards = parts.pool.shards;

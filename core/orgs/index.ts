@@ -23,7 +23,7 @@ export {
   setMemberRoles,
   setMemberStatus,
 } from './member-store.ts';
-export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
+export { departures, getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';
 export {

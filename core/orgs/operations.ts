@@ -20,6 +20,9 @@ const audience = { kind: 'key', scopes: 'any', session: roles } as const;
 const Text = nullable(Type.String());
 
 /** An organization with everything its members may read. */
+/** What becomes of the keys of a member who leaves. */
+export const departures = ['block', 'keep', 'transfer'] as const;
+
 export const OrgView = named(
   'Organization',
   Type.Object({
@@ -51,6 +54,8 @@ export const OrgView = named(
         session_hours: Type.Integer(),
         console_ip_allow: Type.Array(Type.String()),
         key_default_expiry_days: Type.Integer(),
+        on_deprovision_keys: oneOf(departures, 'OnDeprovisionKeys'),
+        transfer_keys_to: nullable(Type.String()),
       }),
     }),
     data_policy: Type.Object({}, { additionalProperties: true }),
@@ -83,6 +88,7 @@ export const orgExample = {
     security: {
       ...{ require_2fa: false, sso_counts_as_2fa: true, session_hours: 72 },
       ...{ console_ip_allow: [], key_default_expiry_days: 0 },
+      ...{ on_deprovision_keys: 'block', transfer_keys_to: null },
     },
   },
   data_policy: { logging: 'off', retention_days: 30, zdr: false, no_train: false, regions: [] },
@@ -105,6 +111,8 @@ export function viewOrg(org: OrgRecord, role: Role | null, at: Date): OrgView {
         session_hours: security.session_hours ?? 72,
         console_ip_allow: [...(security.console_ip_allow ?? [])],
         key_default_expiry_days: security.key_default_expiry_days ?? 0,
+        on_deprovision_keys: security.on_deprovision_keys ?? 'block',
+        transfer_keys_to: security.transfer_keys_to ?? null,
       },
     },
     data_policy: { ...data_policy },

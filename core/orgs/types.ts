@@ -94,6 +94,10 @@ interface SecuritySettings {
 export interface OrgSecurity extends SecuritySettings {
   /** Days after which keys end that were made without an end; 0 or absent: they do not end. */
   readonly key_default_expiry_days?: number;
+  /** What becomes of the keys of a member who is suspended or removed; absent: block. */
+  readonly on_deprovision_keys?: 'block' | 'keep' | 'transfer';
+  /** Who gets them where they are transferred. */
+  readonly transfer_keys_to?: string;
 }
 
 /** An organization as one of its active members sees it. */

@@ -5,13 +5,17 @@ import {
   type Context,
   type Id,
   invalid,
+  isId,
   lineOf,
   named,
   notFound,
   nullable,
+  oneOf,
   ServiceError,
 } from '../kernel/index.ts';
 import {
+  departures,
+  findMembership,
   findSettings,
   keepSlug,
   type OrgSecurity,
@@ -45,6 +49,10 @@ const SecurityPatch = named(
       ),
       key_default_expiry_days: Type.Optional(
         nullable(Type.Integer({ minimum: 0, maximum: 730, description: '0: keys do not end by themselves' })),
+      ),
+      on_deprovision_keys: Type.Optional(nullable(oneOf(departures, 'OnDeprovisionKeys'))),
+      transfer_keys_to: Type.Optional(
+        nullable(Type.String({ maxLength: 64, description: 'an owner or admin, who gets the keys' })),
       ),
     },
     closed,
@@ -83,6 +91,17 @@ function checkNetworks({ console_ip_allow = [] }: OrgSecurity): void {
   throw invalid(param, 'format', 'This is neither an address nor a network such as 203.0.113.0/24.');
 }
 
+/** @throws ServiceError invalid_request where keys go to nobody who answers for the organization. */
+async function checkHeir(context: Context, org_id: Id<'org'>, security: OrgSecurity): Promise<void> {
+  const { on_deprovision_keys, transfer_keys_to = '' } = security;
+  if (on_deprovision_keys !== 'transfer') return;
+  const heir = isId('user', transfer_keys_to)
+    ? await findMembership(context.db, { org_id, user_id: transfer_keys_to })
+    : null;
+  if (heir?.role === 'owner' || heir?.role === 'admin') return;
+  throw invalid('settings.security.transfer_keys_to', 'unknown', 'Name an owner or admin who gets the keys.');
+}
+
 /** Whoever changes the rules must still be let in by them, or say that this is meant. */
 function refuseLockout({ caller, client_ip }: Context, { console_ip_allow = [], require_2fa }: OrgSecurity) {
   if (caller.kind !== 'session') return;
@@ -112,6 +131,7 @@ export async function changeSettings(context: Context, org_id: Id<'org'>, change
   const changes = changesOf(before, after, ['name', 'slug', 'security']);
   if (Object.keys(changes.after).length === 0) return;
   checkNetworks(security);
+  if (patch !== undefined) await checkHeir(context, org_id, security);
   if (patch !== undefined && !force) refuseLockout(context, security);
   if (slug !== before.slug) {
     refuseReservedSlug(slug);

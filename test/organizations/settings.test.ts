@@ -40,6 +40,7 @@ test('owners and admins change name, slug and security; billing members do not',
   expect(reset.json().settings.security).toEqual({
     ...{ require_2fa: false, sso_counts_as_2fa: true, session_hours: 72 },
     ...{ console_ip_allow: [], key_default_expiry_days: 30 },
+    ...{ on_deprovision_keys: 'block', transfer_keys_to: null },
   });
 });
 

@@ -7,6 +7,7 @@ import { writeAudit } from '../audit/audit.ts';
 import { hashToken, hasTokenForm } from '../sessions/token.ts';
 import { beginLinkAttempt } from '../sign-in/throttle.ts';
 import { lockPerson } from '../store.ts';
+import { memberKeysOf } from './member-keys.ts';
 import { endInvitation, findInvitationByHash, type Invitation } from './store.ts';
 
 type Holder = { readonly id: Id<'user'>; readonly email: string };
@@ -67,6 +68,7 @@ export async function takeIn(
   // Who came in by another way meanwhile keeps that role.
   if (member === null) {
     await putMember(db, { org_id, user_id, role, source: 'invite', at });
+    await memberKeysOf(context).came(context, { org_id, user_id });
     const payload = { user_id, email: holder.email, role, source: 'invite' };
     await writeEvent(db, { org_id, topic: 'member.added', payload, at });
   }

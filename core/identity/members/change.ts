@@ -7,6 +7,7 @@ import type { Person } from '../types.ts';
 import { sessionCaller } from '../view.ts';
 import { dropMember, refuseLastOwner } from './depart.ts';
 import { lockOwnOrg, presentRole } from './invite.ts';
+import { memberKeysOf } from './member-keys.ts';
 import { managesMembers, refuseOverOwners } from './rights.ts';
 import { revokeInvitationsOf } from './store.ts';
 
@@ -25,6 +26,7 @@ export async function lockMember(
 ): Promise<{ member: Member; person: Person }> {
   if (!isId('user', user_id)) throw notFound();
   const person = await lockPerson(context.db, user_id);
+  await memberKeysOf(context).lock(context, { org_id, user_id });
   await lockOwnOrg(context, org_id);
   const member = await findMember(context.db, { org_id, user_id });
   if (person === null || member === null) throw notFound();

@@ -6,6 +6,7 @@ import { countOwners, deleteMember, type Member, setMemberStatus } from '../../o
 import { writeAudit } from '../audit/audit.ts';
 import { endMemberSessions } from '../sessions/store.ts';
 import type { Person } from '../types.ts';
+import { memberKeysOf } from './member-keys.ts';
 import { revokeInvitationsOf } from './store.ts';
 
 export interface Locked {
@@ -22,9 +23,13 @@ export async function refuseLastOwner(context: Context, { org_id, role, status }
   throw new ServiceError('last_owner', 'This is the last owner. Make somebody else an owner first.');
 }
 
-/** Ends the member's sessions in the organization and takes their invitations back; returns how many sessions. */
+/**
+ * Ends the member's sessions in the organization, takes their invitations back, and does to their keys what the organization
+ * wants; returns how many sessions.
+ */
 async function endTraces(context: Context, { org_id, user_id }: Member): Promise<number> {
   await revokeInvitationsOf(context.db, { org_id, user_id, at: context.now() });
+  await memberKeysOf(context).left(context, { org_id, user_id });
   return endMemberSessions(context.db, { org_id, user_id });
 }
 
@@ -53,6 +58,7 @@ export async function suspendMember(context: Context, locked: Locked): Promise<v
 export async function restoreMember(context: Context, locked: Locked): Promise<void> {
   const { org_id, user_id } = locked.member;
   await setMemberStatus(context.db, { org_id, user_id, status: 'active', at: context.now() });
+  await memberKeysOf(context).came(context, { org_id, user_id });
   await tell(context, 'member.added', locked);
   await writeAudit(context, {
     ...{ action: 'members.restore', org_id, target: targetOf(locked) },

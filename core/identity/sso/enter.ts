@@ -5,6 +5,7 @@ import { writeEvent } from '../../ledger/index.ts';
 import { emailKey } from '../../mail/index.ts';
 import { findMember, findOrg, type Member, putMember, setMemberRole } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { memberKeysOf } from '../members/member-keys.ts';
 import { findIdByUserName } from '../scim/store.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { findPerson, findPersonByEmail } from '../store.ts';
@@ -44,6 +45,7 @@ async function join(
   const { org_id } = connection;
   const at = context.now();
   await putMember(context.db, { org_id, user_id: person.id, role, source: 'sso', at });
+  await memberKeysOf(context).came(context, { org_id, user_id: person.id });
   const payload = { user_id: person.id, email: person.email, role, source: 'sso' };
   await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });
   const target = { type: 'user', id: person.id, display: person.email };

@@ -11,7 +11,7 @@ import {
   resumeProjectOperation,
 } from '@svc/core/budgets/index.ts';
 import { createOrgOperation, listOrgsOperation, transferOrgOperation } from '@svc/core/identity/index.ts';
-import { getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
+import { departures, getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
 import { lowBalanceMember, settingsMembers, updateOrgOperation } from '@svc/core/privacy/index.ts';
 import { billingMembers } from '@svc/core/topups/index.ts';
 import { Type } from 'typebox';
@@ -19,6 +19,7 @@ import { builder, derive, Node } from '../builder.ts';
 import { nullWhenMissing } from '../missing.ts';
 import { mutation } from '../mutation.ts';
 
+derive.enum('OnDeprovisionKeys', departures);
 derive.enum('OrganizationKind', ['team', 'personal', 'reseller', 'child']);
 derive.enum('OrganizationStatus', ['active', 'suspended', 'closed']);
 derive.enum('TaxStatus', ['gst_registered', 'unregistered', 'sez', 'overseas']);

@@ -16,6 +16,7 @@ const SCOPES_SHOWN = 2;
 const marks: Record<KeyRowFragment['status'], { tone: Tone; shape: Shape; word: string }> = {
   ACTIVE: { tone: 'ok', shape: 'ok', word: 'active' },
   ROTATING: { tone: 'warn', shape: 'half', word: 'rotating' },
+  BLOCKED: { tone: 'bad', shape: 'bad', word: 'blocked: its maker has left' },
   REVOKED: { tone: 'mute', shape: 'mute', word: 'revoked' },
   EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
 };

@@ -10,6 +10,11 @@ import { Time } from '../../ui/time.tsx';
 
 const SHOWN = 20;
 
+/** The status, and the reason where it says more. */
+function wordsOf({ status, reason }: ScimLogLineFragment): string {
+  return reason === '' || reason === String(status) ? String(status) : `${status} ${reason}`;
+}
+
 function Line({ row }: { row: ScimLogLineFragment }) {
   const is_done = row.status < 400;
   return (
@@ -22,7 +27,7 @@ function Line({ row }: { row: ScimLogLineFragment }) {
         <code>{row.path}</code>
       </td>
       <td>
-        <Status tone={is_done ? 'ok' : 'bad'}>{is_done ? row.status : `${row.status} ${row.reason}`}</Status>
+        <Status tone={is_done ? 'ok' : 'bad'}>{wordsOf(row)}</Status>
       </td>
     </tr>
   );
