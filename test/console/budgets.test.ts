@@ -101,6 +101,42 @@ test('a key gets a budget of the day that stops it, and higher limits at once or
   expect(faults).toEqual([]);
 });
 
+test('an owner makes a project, and archives one that has no keys', async () => {
+  const { page, context, faults } = await openPage(
+    browser,
+    { width: 360, scheme: 'dark' },
+    await signedIn(browser, stack, stack.owner),
+  );
+  await page.goto(`${stack.console_url}/meridian/live/budgets`);
+  await page.getByRole('button', { name: 'New project' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Search');
+  await dialog.getByLabel('Slug').fill('default');
+  await dialog.getByRole('button', { name: 'Make the project' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await picture(page, 'project-create-refused');
+  await expectAccessible(page, 'project create');
+  await dialog.getByLabel('Slug').fill('search');
+  await dialog.getByRole('button', { name: 'Make the project' }).click();
+  await page.getByText('The project Search is there.').waitFor();
+  const archive = async (name: string) => {
+    await page.getByRole('button', { name: `Archive ${name}` }).click();
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
+  };
+  await archive('Default');
+  await dialog.getByRole('alert').waitFor();
+  await picture(page, 'project-archive-refused');
+  await expectAccessible(page, 'project archive');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await archive('Search');
+  await page.getByText('The project Search is archived.').waitFor();
+  await page.getByRole('row', { name: /Search/ }).waitFor({ state: 'hidden' });
+  await expectNoSidewaysScroll(page, 'projects');
+  await picture(page, 'projects');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test('a viewer reads the budgets and changes none; the page keeps to its width in both themes', async () => {
   const viewer = await signedIn(browser, stack, stack.viewer);
   for (const look of [
@@ -112,7 +148,9 @@ test('a viewer reads the budgets and changes none; the page keeps to its width i
     const { page, context, faults } = await openPage(browser, look, viewer);
     await page.goto(`${stack.console_url}/meridian/live/budgets`);
     await page.getByRole('row', { name: /Default/ }).waitFor();
-    expect(await page.getByRole('button', { name: /Edit|Change|Resume|Ask/ }).count()).toBe(0);
+    expect(
+      await page.getByRole('button', { name: /Edit|Change|Resume|Ask|Archive|New project/ }).count(),
+    ).toBe(0);
     const where = `budgets-${look.scheme}-${look.width}`;
     await picture(page, where);
     await expectNoSidewaysScroll(page, where);

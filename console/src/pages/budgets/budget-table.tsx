@@ -64,6 +64,8 @@ interface Acts {
   readonly allowed: boolean;
   readonly onEdit: (row: BudgetRowFragment) => void;
   readonly onResume: (row: BudgetRowFragment) => void;
+  /** Null for who may not archive. */
+  readonly onArchive: ((row: BudgetRowFragment) => void) | null;
 }
 
 function Row({ row, now, acts }: { row: BudgetRowFragment; now: Date; acts: Acts }) {
@@ -95,6 +97,11 @@ function Row({ row, now, acts }: { row: BudgetRowFragment; now: Date; acts: Acts
           {acts.allowed && (
             <Button onClick={() => acts.onEdit(row)} aria-label={`Edit the budget of ${row.name}`}>
               Edit
+            </Button>
+          )}
+          {acts.onArchive && (
+            <Button onClick={() => acts.onArchive?.(row)} aria-label={`Archive ${row.name}`}>
+              Archive
             </Button>
           )}
         </span>

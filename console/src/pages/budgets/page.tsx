@@ -17,10 +17,10 @@ import { may, useOrg } from '../../app/org.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { BalanceCard } from './balance-card.tsx';
-import { BudgetTable } from './budget-table.tsx';
 import { type Budgeted, EditBudgetDialog } from './edit-dialog.tsx';
 import { KeyBudgetTable } from './key-table.tsx';
 import { type LimitedKey, LimitsCard } from './limits-card.tsx';
+import { ProjectsCard } from './projects-card.tsx';
 import { RequestDialog } from './request-dialog.tsx';
 import { RequestsCard } from './requests-card.tsx';
 
@@ -64,25 +64,25 @@ interface Acts {
   readonly allowed: boolean;
   readonly onEdit: (budgeted: Budgeted) => void;
   readonly onResume: (kind: Budgeted['kind'], id: string) => void;
+  readonly onChanged: (said: string) => void;
 }
 
 function BudgetCards({ data, acts }: { data: BudgetsQuery | undefined; acts: Acts }) {
   const { environment } = useOrg();
   const [now] = useState(() => new Date());
-  const { allowed, onEdit, onResume } = acts;
+  const { allowed, onEdit, onResume, onChanged } = acts;
   const keys = data?.keys?.nodes.filter(({ status }) => status === 'ACTIVE');
   const spent = new Map(data?.limits?.keys.map((key) => [key.keyId, key.spendTodayMicro]) ?? []);
   return (
     <>
-      <Card title="Projects" note="The calls that began in a UTC month, of all keys together." flush>
-        <BudgetTable
-          rows={data?.projects?.filter((row) => row.environment === environment)}
-          now={now}
-          allowed={allowed}
-          onEdit={(row) => onEdit(ofProject(row))}
-          onResume={({ id }) => onResume('project', id)}
-        />
-      </Card>
+      <ProjectsCard
+        rows={data?.projects?.filter((row) => row.environment === environment)}
+        now={now}
+        allowed={allowed}
+        onEdit={(row) => onEdit(ofProject(row))}
+        onResume={({ id }) => onResume('project', id)}
+        onChanged={onChanged}
+      />
       <Card title="Keys" note="The calls that began in a UTC day." flush>
         {keys?.length === 0 ? (
           <Empty title="No key yet">A key can have a budget of its own for each day.</Empty>
@@ -139,6 +139,7 @@ export function BudgetsPage() {
     allowed,
     onEdit: setEdited,
     onResume: (kind: Budgeted['kind'], id: string) => void resume(kind, id),
+    onChanged: done,
   };
   return (
     <>

@@ -14,7 +14,7 @@ const marks: Partial<Record<LimitTicketFragment['status'], { tone: Tone; word: s
 export function RequestsCard({ rows }: { rows: readonly LimitTicketFragment[] }) {
   return (
     <Card title="Requests for higher limits" flush>
-      <Table name="Requests for higher limits">
+      <Table name="List of requests for higher limits">
         <Columns of={['Asked', 'For', 'State', 'Answer']} />
         <tbody>
           {rows.map((row) => {
