@@ -8,11 +8,16 @@ import type { Result } from './session.ts';
 /** What a mutation answers with when it was done; the other members of the union are refusals. */
 type PayloadOf<Data> = Extract<Data[keyof Data], { readonly __typename: `${string}Payload` }>;
 type Answer<Data> = PayloadOf<Data> | (UserError & { readonly __typename: `${string}Error` });
+/** The input of what must not be done twice. */
+type Once = { readonly idempotencyKey?: string | null | undefined };
 type Mutation<Data, Input> = TypedDocumentNode<Data, { input: Input }>;
 
 function isPayload<Data>(answer: Answer<Data>): answer is PayloadOf<Data> {
   return answer.__typename.endsWith('Payload');
 }
+
+/** What became of a mutation; `lost`: whether it was done is not known. */
+type Outcome<Data> = Result<PayloadOf<Data>> & { readonly lost: boolean };
 
 /** A function that sends a mutation, for whoever keeps `busy` and `fault` elsewhere. */
 export function useMutate() {
@@ -20,13 +25,13 @@ export function useMutate() {
   return async <Data extends object, Input>(
     document: Mutation<Data, Input>,
     input: Input,
-  ): Promise<Result<PayloadOf<Data>>> => {
+  ): Promise<Outcome<Data>> => {
     const { data, error } = await client.mutation<Data, { input: Input }>(document, { input }).toPromise();
-    if (error || !data) return { ok: false, fault: error ? faultOfQuery(error) : offlineFault };
+    if (error || !data) return { ok: false, fault: error ? faultOfQuery(error) : offlineFault, lost: true };
     // Beside the name of its type, what is answered holds the one mutation that was sent.
     const answer = Object.values(data).find((value) => typeof value === 'object') as Answer<Data>;
-    if (isPayload(answer)) return { ok: true, value: answer };
-    return { ok: false, fault: faultOfUserError(answer) };
+    if (isPayload(answer)) return { ok: true, value: answer, lost: false };
+    return { ok: false, fault: faultOfUserError(answer), lost: false };
   };
 }
 
@@ -61,8 +66,27 @@ export function useSend() {
       setSent({ document, input });
       return mutate(document, input);
     });
+  // Of what may have been done without its answer having come.
+  const unanswered = useRef<{ input: string; key: string } | null>(null);
+  /**
+   * As `send`, for what must not be done twice: where the answer was lost, pressing again with the same input sends the same
+   * idempotency key and finds what was done. Any answer ends that, since a key is kept with its refusal too.
+   */
+  const sendOnce = <Data extends object, Variables extends { input: Once }>(
+    document: TypedDocumentNode<Data, Variables>,
+    input: Omit<Variables['input'], 'idempotencyKey'>,
+  ) =>
+    act(async () => {
+      const text = JSON.stringify(input);
+      if (unanswered.current?.input !== text) unanswered.current = { input: text, key: crypto.randomUUID() };
+      const whole: Variables['input'] = { ...input, idempotencyKey: unanswered.current.key };
+      setSent({ document, input: whole });
+      const outcome = await mutate(document as Mutation<Data, Variables['input']>, whole);
+      if (!outcome.lost) unanswered.current = null;
+      return outcome;
+    });
   /** What `document` is being sent with now, for a page with several buttons or rows; null while it is not sent. */
   const underWay = <Data, Input>(document: Mutation<Data, Input>): Input | null =>
     state.busy && sent?.document === document ? (sent.input as Input) : null;
-  return { ...state, send, underWay };
+  return { ...state, send, sendOnce, underWay };
 }

@@ -149,9 +149,9 @@ function LiveCredits() {
 
 /** Refills the play balance; `onDone` when it is full. */
 function useRefill(onDone: () => void) {
-  const { send, busy, fault } = useSend();
+  const { sendOnce, busy, fault } = useSend();
   const refill = async () => {
-    const done = await send(RefillSandboxDocument, { idempotencyKey: crypto.randomUUID() });
+    const done = await sendOnce(RefillSandboxDocument, {});
     if (done !== null) onDone();
   };
   return { busy, fault, refill };

@@ -1,5 +1,5 @@
 // Giving a top-up back: how much of what is unused, and then what the rail does with it.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { RefundTopupDocument, type TopupRowFragment } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
@@ -20,15 +20,10 @@ function faultOf(text: string, minor: string | undefined, row: TopupRowFragment)
 
 /** Asks for a refund of `minor`; of all that is unused where it is undefined. */
 function useRefund({ id }: TopupRowFragment) {
-  // One key for each amount: after a lost answer, pressing again finds the first refund instead of asking for a second.
-  const key = useRef<{ minor: string | undefined; key: string } | null>(null);
-  const { busy, fault, send } = useSend();
+  const { busy, fault, sendOnce } = useSend();
   const refund = async (minor: string | undefined, reason: string): Promise<MadeRefund | null> => {
-    if (key.current === null || key.current.minor !== minor)
-      key.current = { minor, key: crypto.randomUUID() };
     const given = { ...(minor && { amountMinor: minor }), ...(reason && { reason }) };
-    const input = { id, idempotencyKey: key.current.key, ...given };
-    const answer = await send(RefundTopupDocument, input);
+    const answer = await sendOnce(RefundTopupDocument, { id, ...given });
     return answer?.refund ?? null;
   };
   return { busy, fault, refund };

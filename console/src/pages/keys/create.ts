@@ -1,6 +1,6 @@
 // Creating a key. The answer with the secret is held in the state of one dialog and goes when the dialog closes; it is
 // never put into the document cache, the address or storage.
-import { useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import { useQuery } from 'urql';
 import {
   CreateKeyDocument,
@@ -42,19 +42,9 @@ export type NewKeyForm = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' |
 /** `create` answers the key with its secret, or null and sets `fault`. */
 export function useCreateKey() {
   const { environment } = useOrg();
-  const { send, busy, fault } = useSend();
-  // One idempotency key while the form stays the same: after a lost answer, pressing again finds the first key instead
-  // of creating a second. A changed form needs a new one, since the API refuses a key that is reused for other input.
-  const last = useRef<{ form: string; key: string } | null>(null);
-
-  const create = async ({ project_id, ...form }: NewKeyForm): Promise<NewKey | null> => {
-    const text = JSON.stringify({ project_id, form });
-    if (last.current?.form !== text) last.current = { form: text, key: crypto.randomUUID() };
-    const input = { ...form, projectId: project_id, environment, idempotencyKey: last.current.key };
-    // The document cache stores no results of mutations, so the secret reaches this caller alone.
-    const made = await send(CreateKeyDocument, input);
-    if (made !== null) last.current = null;
-    return made;
-  };
+  const { sendOnce, busy, fault } = useSend();
+  // The document cache stores no results of mutations, so the secret reaches this caller alone.
+  const create = ({ project_id, ...form }: NewKeyForm): Promise<NewKey | null> =>
+    sendOnce(CreateKeyDocument, { ...form, projectId: project_id, environment });
   return { create, busy, fault };
 }

@@ -1,5 +1,5 @@
 // Rotating a key: how long the old one works on, then the secret of the new one.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { type KeyRowFragment, RotateKeyDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { DialogFoot } from '../../ui/dialog.tsx';
@@ -19,14 +19,9 @@ const graces = [
 ] as const;
 
 function useRotate(id: string) {
-  const { send, busy, fault } = useSend();
-  // One key per choice: after a lost answer, pressing again finds the first successor.
-  const keys = useRef(new Map<number, string>());
-  const rotate = async (grace: number): Promise<NewKey | null> => {
-    const idempotencyKey = keys.current.get(grace) ?? crypto.randomUUID();
-    keys.current.set(grace, idempotencyKey);
-    return send(RotateKeyDocument, { id, graceSeconds: grace, idempotencyKey });
-  };
+  const { sendOnce, busy, fault } = useSend();
+  const rotate = (grace: number): Promise<NewKey | null> =>
+    sendOnce(RotateKeyDocument, { id, graceSeconds: grace });
   return { rotate, busy, fault };
 }
 

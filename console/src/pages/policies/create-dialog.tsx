@@ -1,6 +1,6 @@
 // Making a policy: its name and what its text begins with. The first version is a draft; nothing is routed by it yet.
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { CreatePolicyDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
@@ -35,9 +35,8 @@ function Fields({ fault }: { fault: string | null }) {
 export function CreatePolicyDialog({ onClose }: { onClose: () => void }) {
   const { slug, env } = useOrg();
   const navigate = useNavigate();
-  const key = useRef<string>(crypto.randomUUID());
   const [name_fault, setNameFault] = useState<string | null>(null);
-  const { busy, fault, send } = useSend();
+  const { busy, fault, sendOnce } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -46,10 +45,7 @@ export function CreatePolicyDialog({ onClose }: { onClose: () => void }) {
     setNameFault(wrong);
     const starter = starters.find(({ id }) => id === form.get('starter'));
     if (wrong !== null || starter === undefined) return;
-    const input = { name, yaml: starter.yaml(name), idempotencyKey: key.current };
-    const made = await send(CreatePolicyDocument, input);
-    // A refusal is kept with its key: another try is another policy.
-    key.current = crypto.randomUUID();
+    const made = await sendOnce(CreatePolicyDocument, { name, yaml: starter.yaml(name) });
     if (made !== null) void navigate({ to: '/$org/$env/policies/$name', params: { org: slug, env, name } });
   };
   return (

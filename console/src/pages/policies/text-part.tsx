@@ -43,12 +43,9 @@ function verdictText(faults: number | null): string {
 function useKeep({ row, reread }: PolicyShown) {
   const { slug, env } = useOrg();
   const navigate = useNavigate();
-  const key = useRef<string>(crypto.randomUUID());
-  const { busy, fault, send } = useSend();
+  const { busy, fault, sendOnce } = useSend();
   const keep = async (yaml: string) => {
-    const input = { name: row.name, yaml, idempotencyKey: key.current };
-    const made = await send(CreatePolicyVersionDocument, input);
-    key.current = crypto.randomUUID();
+    const made = await sendOnce(CreatePolicyVersionDocument, { name: row.name, yaml });
     if (made === null) return false;
     reread();
     const { version } = made.version;

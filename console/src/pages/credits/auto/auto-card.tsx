@@ -36,12 +36,11 @@ function useLooks(facts: AutoTopupFactsFragment | null | undefined, reread: () =
 
 /** What the buttons do; each reads again what it changed. */
 function useActs(facts: AutoTopupFactsFragment | null | undefined, reread: () => void) {
-  const { busy, fault, send } = useSend();
+  const { busy, fault, send, sendOnce } = useSend();
   const mandate_id = facts?.mandate?.id ?? '';
   const topup_id = facts?.next.topupId ?? '';
   const register = async (method: AutoTopupFactsFragment['methods'][number]) => {
-    const input = { method, idempotencyKey: crypto.randomUUID() };
-    const answer = await send(CreateMandateDocument, input);
+    const answer = await sendOnce(CreateMandateDocument, { method });
     if (answer !== null) location.assign(answer.registrationUrl);
   };
   const resume = () => send(ResumeMandateDocument, { id: mandate_id }).then(reread);

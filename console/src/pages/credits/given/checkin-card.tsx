@@ -9,12 +9,11 @@ import { checkinText, streakText } from './words.ts';
 
 export function CheckinCard({ onChanged }: { onChanged: () => void }) {
   const [{ data }, again] = useQuery({ query: CheckinDocument, requestPolicy: 'cache-and-network' });
-  const { busy, fault, send } = useSend();
+  const { busy, fault, sendOnce } = useSend();
   const checkin = data?.credits?.checkin;
   if (!checkin?.enabled) return null;
   const press = async () => {
-    const input = { idempotencyKey: crypto.randomUUID() };
-    const made = await send(CheckInDocument, input);
+    const made = await sendOnce(CheckInDocument, {});
     again({ requestPolicy: 'network-only' });
     if (made !== null) onChanged();
   };

@@ -1,5 +1,5 @@
 // Making a gift: the amount, a note for oneself, and then the code, which is shown once.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { CreateGiftDocument } from '../../../api/gen/graphql.ts';
 import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -50,14 +50,10 @@ function MadeGift({ code, amount, onClose }: { code: string; amount: string; onC
 
 /** Makes the gift of an amount of cents; null where it was refused, which `fault` then says. */
 function useMake() {
-  const key = useRef<string>(crypto.randomUUID());
-  const { busy, fault, send } = useSend();
+  const { busy, fault, sendOnce } = useSend();
   const make = async (minor: string, note: string) => {
     const amount = String(BigInt(minor) * MICRO_OF_MINOR);
-    const input = { amountMicroUsd: amount, note: note.trim(), idempotencyKey: key.current };
-    const answer = await send(CreateGiftDocument, input);
-    // A refused key is kept with its refusal: another try is another gift.
-    key.current = crypto.randomUUID();
+    const answer = await sendOnce(CreateGiftDocument, { amountMicroUsd: amount, note: note.trim() });
     return answer && { code: answer.code, amount };
   };
   return { busy, fault, make };

@@ -1,5 +1,5 @@
 // Redeeming a code, and what was redeemed.
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import {
   RedeemCodeDocument,
@@ -22,15 +22,11 @@ const PAGE = 20;
 function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
   const [code, setCode] = useState('');
   const [done, setDone] = useState<RedemptionRowFragment | null>(null);
-  // One key for each code: after a lost answer, pressing again finds what was redeemed.
-  const key = useRef<{ code: string; key: string } | null>(null);
-  const { busy, fault, send, setFault } = useSend();
+  const { busy, fault, sendOnce, setFault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (code.trim() === '' || busy) return;
-    if (key.current?.code !== code) key.current = { code, key: crypto.randomUUID() };
-    const input = { code, idempotencyKey: key.current.key };
-    const made = await send(RedeemCodeDocument, input);
+    const made = await sendOnce(RedeemCodeDocument, { code });
     if (made === null) return;
     setDone(made.redemption);
     setCode('');
