@@ -1,6 +1,8 @@
 // Types and hashes of the documents beside the pages, made from the printed schemas: those of src/staff from the staff
 // schema, all others from the tenant schema. Nothing of it is committed; build.ts runs this before the types are checked
 // and before the pages are built.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generate } from '@graphql-codegen/cli';
 import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
@@ -11,6 +13,30 @@ interface Source {
   readonly schema: string;
   readonly documents: readonly string[];
   readonly to: string;
+}
+
+/** How codegen writes a document: its hash, then everything that a parser finds in its text. */
+const WRITTEN = /^(export const \w+ = )\{"__meta__":\{"hash":"([^"]+)"\}.*\}( as unknown as )/gm;
+
+/**
+ * Puts the text of each document in the place of its tree, which is seven times as long. All pages load all of them,
+ * because they are in one file.
+ */
+function shorten(to: string): void {
+  const texts = JSON.parse(readFileSync(here(`${to}persisted-documents.json`), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const file = here(`${to}graphql.ts`);
+  const written = readFileSync(file, 'utf8').replace(
+    WRITTEN,
+    (_, begin: string, hash: string, end: string) => {
+      const [id, text] = [JSON.stringify(hash), JSON.stringify(texts[hash])];
+      return `${begin}/* @__PURE__ */ documentOf(${id}, ${text})${end}`;
+    },
+  );
+  const module = JSON.stringify(relative(here(to), here('./src/api/document.ts')));
+  writeFileSync(file, `import { documentOf } from ${module};\n${written}`);
 }
 
 async function write({ schema, documents, to }: Source): Promise<void> {
@@ -47,6 +73,7 @@ async function write({ schema, documents, to }: Source): Promise<void> {
     },
     true,
   );
+  shorten(to);
 }
 
 /** Writes typed documents, and persisted-documents.json (SHA-256 in hex to text), for both consoles. */

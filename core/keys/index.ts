@@ -23,6 +23,7 @@ export {
   findKey,
   findKeyMaker,
   findKeys,
+  findKeysOfAll,
   findSubjectOwner,
   hasWorkingKeys,
   listChains,

@@ -60,6 +60,16 @@ export async function findKeys(
   return rows;
 }
 
+/** The keys with these ids, of whatever organizations; for lists of staff. */
+export async function findKeysOfAll(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, KeyRow>> {
+  const { rows } = await db.query<KeyRow>({
+    name: 'keys.find_of_all',
+    text: `select ${COLUMNS} from api_key where id = any ($1)`,
+    values: [ids],
+  });
+  return new Map(rows.map((key) => [key.id, key]));
+}
+
 /** As `findKey`, and holds the row until the transaction ends. */
 export async function lockKey(
   db: Db,

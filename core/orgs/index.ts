@@ -67,6 +67,7 @@ export {
   findGrantFacts,
   findOrg,
   findOrgRecords,
+  findOrgs,
   listClosedOrgs,
   lockOrg,
   type OrgRecord,

@@ -58,17 +58,28 @@ export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
   return rows[0].shard;
 }
 
+const ORG = `
+  id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
+  data_policy, settings, shard, live_book_id, sandbox_book_id, created_at`;
+
 /** The organization with this id or slug; null when there is none. */
 export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.find',
-    text: `
-      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
-             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
-        from org where id = $1 or slug = $1`,
+    text: `select ${ORG} from org where id = $1 or slug = $1`,
     values: [id_or_slug],
   });
   return rows[0] ?? null;
+}
+
+/** The organizations with these ids, by id; for lists of staff. */
+export async function findOrgs(db: Db, ids: readonly Id<'org'>[]): Promise<ReadonlyMap<string, Org>> {
+  const { rows } = await db.query<Org>({
+    name: 'orgs.find_all',
+    text: `select ${ORG} from org where id = any ($1)`,
+    values: [ids],
+  });
+  return new Map(rows.map((org) => [org.id, org]));
 }
 
 /** An organization with everything its members may read. */

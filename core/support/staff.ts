@@ -3,7 +3,6 @@ import { type Static, Type } from 'typebox';
 import { getStaffOrg } from '../credits/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
-  type Context,
   type Id,
   idOf,
   invalid,
@@ -17,8 +16,8 @@ import {
   pageOf,
   walkPage,
 } from '../kernel/index.ts';
-import { findKey, type KeyStatus, statusAt } from '../keys/index.ts';
-import { findOrg, limitsOf } from '../orgs/index.ts';
+import { findKeysOfAll, type KeyRow, type KeyStatus, statusAt } from '../keys/index.ts';
+import { findOrgs, limitsOf, type Org } from '../orgs/index.ts';
 import { staffAnnouncementOperations } from './announcements.ts';
 import { approveRequest, overrideLimits, refuseRequest } from './decide.ts';
 import { effective } from './limits.ts';
@@ -44,14 +43,15 @@ export const LimitRequestView = Type.Object({
 });
 type LimitRequestView = Static<typeof LimitRequestView>;
 
-async function viewRequest(context: Context, ticket: LimitTicket): Promise<LimitRequestView> {
-  const { org_id, key_id } = ticket;
-  const org = await findOrg(context.db, org_id);
-  const key = await findKey(context.db, { org_id, environment: null, id: key_id });
-  if (org === null || key === null) throw new Error(`${ticket.id} has no organization or no key`);
+function viewRequest(
+  ticket: LimitTicket,
+  of: { org: Org | undefined; key: KeyRow | undefined; at: Date },
+): LimitRequestView {
+  const { org, key, at } = of;
+  if (org === undefined || key === undefined) throw new Error(`${ticket.id} has no organization or no key`);
   const { rpm, tpm, concurrency } = limitsOf(org);
   const most = { rpm, tpm, concurrency };
-  const key_status: KeyStatus = statusAt(key, context.now());
+  const key_status: KeyStatus = statusAt(key, at);
   return {
     ticket: viewTicket(ticket),
     ...{ org_slug: org.slug, org_name: org.name, plan_id: org.plan_id },
@@ -96,8 +96,18 @@ export const listStaffLimitRequestsOperation = operation({
         read: (after, limit) => listOpenLimitTickets(context.db, { after, limit }),
         placeOf: (ticket) => ({ at: ticket.created_at.getTime(), id: ticket.id }),
       });
-      const views: LimitRequestView[] = [];
-      for (const row of rows) views.push(await viewRequest(context, row));
+      const orgs = await findOrgs(
+        context.db,
+        rows.map(({ org_id }) => org_id),
+      );
+      const keys = await findKeysOfAll(
+        context.db,
+        rows.map(({ key_id }) => key_id),
+      );
+      const at = context.now();
+      const views = rows.map((row) =>
+        viewRequest(row, { org: orgs.get(row.org_id), key: keys.get(row.key_id), at }),
+      );
       return page(views, next_cursor, cursorAt);
     }),
 });

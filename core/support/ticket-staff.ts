@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { writeAudit } from '../identity/index.ts';
 import { type Context, idOf, operation, page, pageInput, pageOf, walkPage } from '../kernel/index.ts';
-import { findOrg } from '../orgs/index.ts';
+import { findOrgs } from '../orgs/index.ts';
 import { Text, TicketThread, threadExample, viewThread } from './ticket-schema.ts';
 import { listMessages, listOpenTickets } from './ticket-store.ts';
 import { answerTicket, readThread } from './tickets.ts';
@@ -24,13 +24,26 @@ const example: StaffTicketView = {
   ...{ org_slug: 'acme', org_name: 'Acme', plan_id: 'payg' },
 };
 
-async function view(context: Context, ticket: Ticket, messages: readonly TicketMessage[]) {
-  const org = await findOrg(context.db, ticket.org_id);
-  if (org === null) throw new Error(`${ticket.id} has no organization`);
-  return {
-    ticket: viewThread(ticket, messages, { names: true }),
-    ...{ org_slug: org.slug, org_name: org.name, plan_id: org.plan_id },
-  };
+type Thread = readonly [ticket: Ticket, messages: readonly TicketMessage[]];
+
+/** Tickets with whose they are, in as many statements for many as for one. */
+async function viewAll({ db }: Context, threads: readonly Thread[]): Promise<StaffTicketView[]> {
+  const orgs = await findOrgs(
+    db,
+    threads.map(([{ org_id }]) => org_id),
+  );
+  return threads.map(([ticket, messages]) => {
+    const org = orgs.get(ticket.org_id);
+    if (org === undefined) throw new Error(`${ticket.id} has no organization`);
+    return {
+      ticket: viewThread(ticket, messages, { names: true }),
+      ...{ org_slug: org.slug, org_name: org.name, plan_id: org.plan_id },
+    };
+  });
+}
+
+async function view(context: Context, ...thread: Thread): Promise<StaffTicketView> {
+  return (await viewAll(context, [thread]))[0] as StaffTicketView;
 }
 
 export const listStaffTicketsOperation = operation({
@@ -57,9 +70,12 @@ export const listStaffTicketsOperation = operation({
         read: (after, limit) => listOpenTickets(context.db, { answered, after, limit }),
         placeOf: (ticket) => ({ at: ticket.created_at.getTime(), id: ticket.id }),
       });
-      const views: StaffTicketView[] = [];
-      for (const row of rows) views.push(await view(context, row, await listMessages(context.db, row.id)));
-      return page(views, next_cursor, cursorAt);
+      const messages = await listMessages(
+        context.db,
+        rows.map(({ id }) => id),
+      );
+      const threads = rows.map((row) => [row, messages.get(row.id) ?? []] as const);
+      return page(await viewAll(context, threads), next_cursor, cursorAt);
     }),
 });
 

@@ -143,14 +143,17 @@ export async function insertMessage(
   return (rows[0] as { ticket_message_id: number }).ticket_message_id;
 }
 
-/** What was written about a ticket, oldest first; their number is bounded. */
-export async function listMessages(db: Db, ticket_id: Id<'ticket'>): Promise<TicketMessage[]> {
-  const { rows } = await db.query<TicketMessage>({
+/** What was written about tickets, by ticket, oldest first; the messages of each are bounded. */
+export async function listMessages(
+  db: Db,
+  ticket_ids: readonly Id<'ticket'>[],
+): Promise<ReadonlyMap<string, readonly TicketMessage[]>> {
+  const { rows } = await db.query<TicketMessage & { readonly ticket_id: string }>({
     name: 'support.list_messages',
     text: `
-      select ticket_message_id, author, author_id, author_name, text, created_at
-        from ticket_message where ticket_id = $1 order by ticket_message_id`,
-    values: [ticket_id],
+      select ticket_message_id, ticket_id, author, author_id, author_name, text, created_at
+        from ticket_message where ticket_id = any ($1) order by ticket_message_id`,
+    values: [ticket_ids],
   });
-  return rows;
+  return Map.groupBy(rows, ({ ticket_id }) => ticket_id);
 }

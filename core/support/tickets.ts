@@ -28,6 +28,10 @@ interface Thread {
   readonly messages: readonly TicketMessage[];
 }
 
+async function messagesOf({ db }: Context, { id }: Ticket): Promise<readonly TicketMessage[]> {
+  return (await listMessages(db, [id])).get(id) ?? [];
+}
+
 /** A ticket with its messages, as stored now. @throws ServiceError not_found. */
 export async function readThread(
   context: Context,
@@ -35,7 +39,7 @@ export async function readThread(
 ): Promise<Thread> {
   const ticket = isId('ticket', args.id) ? await findTicket(context.db, args) : null;
   if (ticket === null) throw notFound();
-  return { ticket, messages: await listMessages(context.db, ticket.id) };
+  return { ticket, messages: await messagesOf(context, ticket) };
 }
 
 async function getLocked(context: Context, args: { id: string; org_id: Id<'org'> | null }): Promise<Ticket> {
@@ -78,7 +82,7 @@ async function append(
   by: Pick<TicketMessage, 'author' | 'author_id' | 'author_name'>,
   text: string,
 ): Promise<number> {
-  const messages = await listMessages(context.db, ticket.id);
+  const messages = await messagesOf(context, ticket);
   if (messages.length >= MESSAGES_MAX) throw ended(ticket, 'It has grown too long: write a new one.');
   const { id: ticket_id, org_id } = ticket;
   return insertMessage(context.db, { ...by, ticket_id, org_id, text, created_at: context.now() });

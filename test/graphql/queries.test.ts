@@ -15,6 +15,7 @@ beforeAll(async () => {
     harness.request_log.write(rowOf(a, { key_id: id }));
   }
   await harness.request_log.flush();
+  await askStaff();
 });
 
 /** Statements of what a document reads, without those that find out who asks. */
@@ -92,4 +93,40 @@ test('nodes of one kind are read together', async () => {
     'keys.find_all',
     'ledger.read_windows',
   ]);
+});
+
+const staff_lists: readonly (readonly [string, string])[] = [
+  [
+    'tickets',
+    'query($first: Int!) { tickets(first: $first) { nodes { orgSlug ticket { id messages { text } } } } }',
+  ],
+  [
+    'requests for limits',
+    'query($first: Int!) { limitRequests(first: $first) { nodes { orgSlug keyName ticket { id } } } }',
+  ],
+];
+
+/** Of each twenty that wait for staff: the first three requests of a key are granted at once. */
+async function askStaff(): Promise<void> {
+  const ask = async (url: string, body: object) => {
+    const reply = await harness.call('POST', url, { key: a.key, body });
+    expect(reply.statusCode, reply.body).toBe(201);
+  };
+  for (let i = 0; i < 20; i++)
+    await ask('/v1/tickets', { subject: `Question ${i}`, body: 'How does it work?' });
+  for (let i = 0; i < 23; i++) await ask('/v1/limits/requests', { key_id: a.key_id, rpm: 100 + i });
+}
+
+test.each(staff_lists)('staff read 20 %s by as many statements as one', async (_name, query) => {
+  const token = await world.signInStaff(['support']);
+  const counts: number[] = [];
+  for (const first of [1, 20]) {
+    world.statements.length = 0;
+    const { data, errors } = await world.ask(world.staff, token, query, { first });
+    expect(errors).toEqual([]);
+    const [list] = Object.values(data) as { nodes: unknown[] }[];
+    expect(list?.nodes).toHaveLength(first);
+    counts.push(world.statements.length);
+  }
+  expect(counts[1]).toBe(counts[0]);
 });
