@@ -239,12 +239,8 @@ describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
     expectError(dialect, await bare(), 401, 'authentication_required');
     const two = { authorization: `Bearer ${org.live_key}`, 'x-api-key': org.sandbox_key };
     expectError(dialect, await bare(two), 401, 'authentication_required');
-    expectError(
-      dialect,
-      await bare({ 'x-api-key': `${org.live_key.slice(0, -1)}x` }),
-      401,
-      'invalid_api_key',
-    );
+    const unknown = org.live_key.slice(0, -1) + (org.live_key.endsWith('x') ? 'y' : 'x');
+    expectError(dialect, await bare({ 'x-api-key': unknown }), 401, 'invalid_api_key');
     expectError(dialect, await bare({ authorization: 'Bearer sk-something' }), 401, 'invalid_api_key');
     const same = { authorization: `Bearer ${org.live_key}`, 'x-api-key': org.live_key };
     expect((await bare(same)).status).toBe(200);
