@@ -170,9 +170,10 @@ test('a person makes an account and an organisation, forgets the password and se
   await page.goto(`${stack.console_url}/verify-email#${secret('ver')}`);
   await page.getByRole('button', { name: 'Confirm the address' }).waitFor();
   expect(page.url()).not.toContain(secret('ver'));
+  await page.getByLabel('Password').fill('seven quiet rivers');
   await look('verify');
   await page.getByRole('button', { name: 'Confirm the address' }).click();
-  await page.getByText('mira@alone.example is confirmed.').waitFor();
+  await page.getByText('mira@alone.example is confirmed, and the account is ready.').waitFor();
   await page.getByRole('link', { name: 'Sign in' }).click();
 
   await page.getByRole('link', { name: 'Forgotten password' }).click();

@@ -21,7 +21,7 @@ const somewhere = () => `198.51.100.${++places}`;
 const ask = (path: string, body: object, ip = somewhere()) => call('POST', `/v1/auth/${path}`, { body, ip });
 const register = (email: string, more: object = {}, ip?: string) =>
   ask('register', { email, password: PASSWORD, name: 'Ravi', accept_terms: true, ...more }, ip);
-const verify = (token: string, ip?: string) => ask('verify-email', { token }, ip);
+const verify = (token: string, password = PASSWORD) => ask('verify-email', { token, password });
 const forgot = (email: string, ip?: string) => ask('password/forgot', { email }, ip);
 const reset = (token: string, password: string, ip?: string) =>
   ask('password/reset', { token, password }, ip);
@@ -75,6 +75,18 @@ test('a weak password, no consent and what is no address ask for no account', as
   expect(await mailsTo('email_verification', email)).toBe(0);
 });
 
+test("the link of somebody else's request makes no account with the password of theirs", async () => {
+  const email = 'targeted@newcomers.example';
+  await register(email, { password: 'known to the attacker' });
+  const token = await linkOf('email_verification', email);
+  const opened = await verify(token);
+  expect([opened.statusCode, codeOf(opened)]).toEqual([401, 'invalid_credentials']);
+  expect(await peopleWith(email)).toBe(0);
+  await register(email);
+  expect((await verify(await linkOf('email_verification', email))).statusCode).toBe(200);
+  expect((await login(email, 'known to the attacker')).statusCode).toBe(401);
+});
+
 test('one link opened by eight at once makes one account', async () => {
   const email = 'eight@newcomers.example';
   await register(email);
@@ -94,7 +106,7 @@ test('of two accounts asked for one address, whose links are opened at once, one
       await register(email, { password });
       tokens.push(await linkOf('email_verification', email));
     }
-    const answers = await Promise.all(tokens.map((token) => verify(token)));
+    const answers = await Promise.all(tokens.map((token, i) => verify(token, passwords[i])));
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 400]);
     const won = answers.findIndex(({ statusCode }) => statusCode === 200);
     expect((await login(email, passwords[won] as string)).statusCode).toBe(200);

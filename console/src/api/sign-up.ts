@@ -14,8 +14,8 @@ const solved = (answer: string): Readonly<Record<string, string>> =>
 export const register = (person: NewPerson, answer: string): Promise<Result<unknown>> =>
   call('POST', '/v1/auth/register', { ...person, accept_terms: true }, solved(answer));
 
-export const verifyEmail = (token: string): Promise<Result<{ readonly email: string }>> =>
-  call('POST', '/v1/auth/verify-email', { token });
+export const verifyEmail = (token: string, password: string): Promise<Result<{ readonly email: string }>> =>
+  call('POST', '/v1/auth/verify-email', { token, password });
 
 export const resendVerification = (email: string): Promise<Result<unknown>> =>
   call('POST', '/v1/auth/verify-email/resend', { email });

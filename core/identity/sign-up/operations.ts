@@ -66,15 +66,18 @@ const verifyEmailOperation = operation({
   name: 'auth.verify_email',
   method: 'POST',
   path: '/v1/auth/verify-email',
-  summary: 'Prove the address with the token that was mailed to it: the account is made',
+  summary: 'Prove the address with the token that was mailed to it and the password: the account is made',
   audience: anybody,
-  input: Type.Object({ token: TokenIn }),
+  input: Type.Object({
+    token: TokenIn,
+    password: Type.String({ minLength: 1, maxLength: 128, description: 'as it was chosen' }),
+  }),
   output: named('EmailVerified', Type.Object({ email: Type.String(), status: oneOf(['verified']) })),
-  errors: ['token_invalid', 'token_expired', 'too_many_attempts', 'csrf_failed'],
-  request: { token: `svc-ver-${'A'.repeat(43)}` },
+  errors: ['token_invalid', 'token_expired', 'invalid_credentials', 'too_many_attempts', 'csrf_failed'],
+  request: { token: `svc-ver-${'A'.repeat(43)}`, password: person.password },
   example: { email: person.email, status: 'verified' },
-  run: async (context, { token }) => ({
-    email: await verifyEmail(context, token),
+  run: async (context, input) => ({
+    email: await verifyEmail(context, input),
     status: 'verified' as const,
   }),
 });

@@ -4,7 +4,7 @@ import { type Context, ServiceError } from '../../kernel/index.ts';
 import { getEmailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
-import { hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
+import { checkPassword, hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
 import { beginLinkAttempt, takeMailing } from '../sign-in/throttle.ts';
 import { findEnforced, ssoRequired } from '../sso/enforce.ts';
 import { findPersonByEmail, insertPerson } from '../store.ts';
@@ -105,14 +105,24 @@ function deadLink(): ServiceError {
 }
 
 /**
- * Makes the account that the link of `token` is for; returns its address.
+ * Makes the account that the link of `token` is for; returns its address. The password that was chosen with it is asked for:
+ * an account with somebody else's password is not made by whoever only opens a link in their mail.
  * @throws ServiceError token_invalid (also when it was used, or the address has an account by now), token_expired,
- * too_many_attempts.
+ * invalid_credentials, too_many_attempts.
  */
-export async function verifyEmail(context: Context, token: string): Promise<string> {
+export async function verifyEmail(
+  context: Context,
+  { token, password }: { token: string; password: string },
+): Promise<string> {
   const attempt = await beginLinkAttempt(context);
   const hash = hasTokenForm('verification', token) ? hashToken(token) : null;
-  if (hash === null || (await findRegistration(context.db, hash)) === null) throw deadLink();
+  const asked = hash === null ? null : await findRegistration(context.db, hash);
+  if (hash === null || asked === null) throw deadLink();
+  if (!(await checkPassword(asked.password_hash, password)))
+    throw new ServiceError(
+      'invalid_credentials',
+      'This is not the password that was chosen with the account.',
+    );
   await attempt.withdraw();
   return context.transaction(async (context) => {
     const at = context.now();

@@ -40,11 +40,11 @@ const email_verification = template({
   secret: true,
   content: (d, link) => ({
     subject: 'Confirm your e-mail address',
-    preview: 'One press, and your account is ready.',
+    preview: 'Then your account is ready.',
     title: 'Confirm your e-mail address',
     blocks: [
       text(
-        `An account was asked for with this address, in the name of ${d.name}. Press the button to confirm that this is you and that the address is yours. The link is valid until ${timeText(d.expires_at)}.`,
+        `An account was asked for with this address, in the name of ${d.name}. Press the button and enter the password that was chosen, to confirm that this is you and that the address is yours. The link is valid until ${timeText(d.expires_at)}.`,
       ),
       action('Confirm the address', link),
       note(NOT_YOU),
