@@ -89,24 +89,22 @@ test('when the answer to an order is lost, the order is found by its receipt and
   expect(checkout_url).toContain(`http://gateway.test/pay/${topup.id}?t=`);
 });
 
-test('a rail that is down or refuses fails the top-up with 503 and nothing to pay', async () => {
-  const faults = [
-    { mode: 'error', status: 502 },
-    { mode: 'error', status: 429 },
-    { mode: 'error', status: 400 },
-  ] as const;
-  for (const fault of faults) {
+test.each([
+  [502, 'rail_unavailable', 'unreachable'],
+  [429, 'rail_unavailable', 'unreachable'],
+  [400, 'conflict', 'declined'],
+] as const)(
+  'a rail that answers %i to an order fails the top-up with %s and nothing to pay',
+  async (status, code, reason) => {
     const org = await freshOrg();
-    sim.turn({ api: [{ match: 'POST /v1/orders', ...fault }] });
-    await expect(createTopup(context, { org_id: org.id, amount_minor: 100_000 })).rejects.toMatchObject({
-      code: 'rail_unavailable',
-      details: { rail: 'rail-a', reason: fault.status === 400 ? 'declined' : 'unreachable' },
-    });
+    sim.turn({ api: [{ match: 'POST /v1/orders', mode: 'error', status }] });
+    const made = createTopup(context, { org_id: org.id, amount_minor: 100_000 });
+    await expect(made).rejects.toMatchObject({ code, details: { rail: 'rail-a', reason } });
     expect(await rows('select status, gateway_ref from topup where org_id = $1', [org.id])).toEqual([
       { status: 'failed', gateway_ref: null },
     ]);
-  }
-});
+  },
+);
 
 test('an order of which we never heard is booked on its failed row when it is paid after all', async () => {
   const org = await freshOrg();

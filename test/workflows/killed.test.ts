@@ -29,8 +29,14 @@ beforeAll(async () => {
   worker = await start();
 });
 
-/** Holds rows so that whoever updates them waits; the worker is then in the middle of its step. */
-async function holdRow(table: string, key: string, id: string): Promise<() => Promise<void>> {
+/** A row that is held, so that whoever updates it waits; the worker is then in the middle of its step. */
+interface Held {
+  /** Whether somebody waits for it. */
+  isAwaited(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+async function holdRow(table: string, key: string, id: string): Promise<Held> {
   const holder = new pg.Client({ connectionString: world.url });
   await holder.connect();
   await holder.query('begin');
@@ -44,7 +50,17 @@ async function holdRow(table: string, key: string, id: string): Promise<() => Pr
     await holder.end();
   };
   atFileEnd(release);
-  return release;
+  const pid = (await holder.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  return {
+    async isAwaited() {
+      const { rows } = await admin.query<{ awaited: boolean }>(
+        'select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))) as awaited',
+        [pid],
+      );
+      return rows[0]?.awaited === true;
+    },
+    release,
+  };
 }
 
 /** How many sessions wait for a held row. */
@@ -91,17 +107,14 @@ async function whilePaused<T>(work: () => Promise<T>): Promise<T> {
 }
 
 test('killed between a start at Temporal and its note: one run, and the rest is sent', async () => {
-  const [first, release] = await whilePaused(async () => {
+  const [first, held] = await whilePaused(async () => {
     const topup = await fresh();
     return [topup, await holdRow('workflow_start', 'workflow_id', `topup-${topup.id}`)] as const;
   });
-  await until(
-    'told, not noted',
-    async () => (await waitingForRows()) === 1 && (await handle(first).describe()),
-  );
+  await until('told, not noted', async () => (await held.isAwaited()) && (await handle(first).describe()));
   await worker.kill();
   const second = await fresh();
-  await release();
+  await held.release();
   worker = await start();
   for (const topup of [first, second]) {
     await followed(topup);
@@ -118,14 +131,14 @@ test('killed while it mails, asks for the fee, books what a poll found, and expi
   for (const topup of [mailing, asking, booking, expiring]) await followed(topup);
 
   // Held after the mail went and before that is noted.
-  const releases = [
+  const held = [
     await whilePaused(async () => {
       await world.deliver(events.completed(mailing, { payment: world.pay(mailing) }));
       const { invoice_id } = await world.read(mailing.id);
       return holdRow('invoice', 'id', invoice_id as string);
     }),
   ];
-  await until('mail written, not noted', async () => (await waitingForRows()) === 1);
+  await until('mail written, not noted', () => held[0]?.isAwaited());
 
   // Held while the rail has not answered.
   const question = `GET /v1/checkout/sessions/${asking.gateway_ref}`;
@@ -134,10 +147,13 @@ test('killed while it mails, asks for the fee, books what a poll found, and expi
   await until('rail asked', () => world.sim.calls.includes(question));
 
   // Held inside the transaction that books, and inside the one that expires; their time comes by the moved clock.
-  releases.push(await holdRow('topup', 'id', booking.id), await holdRow('topup', 'id', expiring.id));
+  held.push(await holdRow('topup', 'id', booking.id), await holdRow('topup', 'id', expiring.id));
   world.pay(booking);
   await advanceClock(world.pool, 24 * HOUR);
-  await until('all held', async () => (await waitingForRows()) === 3);
+  await until('all held', async () => {
+    for (const row of held) if (!(await row.isAwaited())) return false;
+    return true;
+  });
 
   // Its machine dies with it: what it had asked of the database is not finished there either.
   await worker.kill();
@@ -145,7 +161,7 @@ test('killed while it mails, asks for the fee, books what a poll found, and expi
     select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock'`);
   await until('nobody waits', async () => (await waitingForRows()) === 0);
-  for (const release of releases) await release();
+  for (const row of held) await row.release();
   expect((await world.read(booking.id)).status).toBe('pending');
   expect((await world.read(expiring.id)).status).toBe('pending');
   worker = await start();
