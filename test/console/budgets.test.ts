@@ -72,7 +72,7 @@ test('a key gets a budget of the day that stops it, and higher limits at once or
   await dialog.getByLabel('Daily budget').fill('0');
   await dialog.getByRole('button', { name: 'Save budget' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  await row.getByText('100 %').waitFor();
+  await row.getByText('100 %', { exact: true }).waitFor();
   expect((await call()).status).toBe(402);
   await page.reload();
   await row.getByText('paused').waitFor();
