@@ -49,4 +49,4 @@ ENV NODE_ENV=production
 USER 10001:10001
 EXPOSE 8080 8081 8082 8083 9464
 ENTRYPOINT []
-CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "gateway/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "--v8-pool-size=0", "gateway/main.ts"]

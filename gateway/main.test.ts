@@ -1,12 +1,14 @@
 // The programs of the gateway and of the console as a container runs them: a signal ends them, however early it comes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { availableParallelism, getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { createTestDatabase } from '../test/support/database.ts';
 import { atFileEnd } from '../test/support/ends.ts';
-import { freshDataDir, NODE_FLAGS } from '../test/support/gateway.ts';
+import { freshDataDir, NODE_FLAGS, startGatewayProcess } from '../test/support/gateway.ts';
 import { endWithUs } from '../test/support/watch.ts';
 
 const cases = [
@@ -64,3 +66,17 @@ test.each(cases)(
   },
   60_000,
 );
+
+test('the gateway puts its thread pool behind the event loop, and has as many threads of the engine as processors', async () => {
+  const gateway = await startGatewayProcess({ database_url: await createTestDatabase() });
+  const threads = readdirSync(`/proc/${gateway.pid}/task`).map((id) => ({
+    name: readFileSync(`/proc/${gateway.pid}/task/${id}/comm`, 'utf8').trim(),
+    behind: getPriority(Number(id)) - getPriority(gateway.pid),
+  }));
+  const named = (name: string) => threads.filter((thread) => thread.name === name);
+  expect(named('V8Worker').length).toBeLessThanOrEqual(availableParallelism());
+  expect(new Set(named('libuv-worker').map(({ behind }) => behind))).toEqual(new Set([10]));
+  expect(new Set(named('V8Worker').map(({ behind }) => behind))).toEqual(new Set([0]));
+  expect(named('MainThread').map(({ behind }) => behind)).toEqual([0]);
+  await gateway.stop();
+}, 60_000);

@@ -213,7 +213,7 @@ describe('every program runs from it', () => {
   test('gateway', async () => {
     const env = await settingsOf('gateway', database);
     const gateway = start(
-      ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', 'gateway/main.ts'],
+      ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', '--v8-pool-size=0', 'gateway/main.ts'],
       env,
     );
     await untilReady(`http://127.0.0.1:${env.SVC_PORT}/readyz`, gateway.exit);

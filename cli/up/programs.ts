@@ -35,7 +35,12 @@ export async function gatewayProgram(facts: Facts): Promise<Program> {
     child: {
       // With a small young generation an idle stream takes little memory; without pretenuring, ended calls are
       // collected there.
-      args: ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
+      args: [
+        '--max-semi-space-size=16',
+        '--no-allocation-site-pretenuring',
+        '--v8-pool-size=0',
+        join(root, 'gateway/main.ts'),
+      ],
       cwd: root,
       log: logOf(facts, 'gateway'),
       env: {

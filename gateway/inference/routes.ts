@@ -20,12 +20,14 @@ import {
   type LimitSlot,
   type LimitStore,
   limitError,
+  planSubject,
   requestSubjectOf,
   subjectOf,
 } from '@svc/core/limits/index.ts';
 import { consoleHeaders, credentialOf, dropRest } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Body, readBody } from './body.ts';
+import { Insistence } from './insistence.ts';
 import { networkPrefix } from './network.ts';
 import { ResponseSink } from './sink.ts';
 
@@ -62,6 +64,7 @@ type BySession = () => Promise<Grant>;
 
 class InferenceRequest {
   private readonly deps: InferenceRoutesDeps;
+  private readonly insistence: Insistence;
   private readonly dialect: Dialect;
   /** Null when the request is a call. */
   private readonly question: Question | null;
@@ -78,6 +81,7 @@ class InferenceRequest {
 
   constructor(
     deps: InferenceRoutesDeps,
+    insistence: Insistence,
     route: { path: string; dialect: Dialect; question: Question | null },
     http: {
       id: RequestId;
@@ -88,6 +92,7 @@ class InferenceRequest {
     },
   ) {
     this.deps = deps;
+    this.insistence = insistence;
     this.path = route.path;
     this.dialect = route.dialect;
     this.question = route.question;
@@ -165,7 +170,10 @@ class InferenceRequest {
 
   private entered(grant: Grant, entered: LimitSlot | LimitRefusal): void {
     this.gauges = entered.gauges;
-    if (isRefusal(entered)) return this.fail(limitError(entered));
+    if (isRefusal(entered)) {
+      const refused = planSubject(grant.org_id, grant.environment);
+      return this.insistence.refuse(refused, () => this.answerRefusal(entered));
+    }
     // A question does not count as a running call.
     if (this.question !== null) entered.leave();
     this.place = entered;
@@ -175,6 +183,14 @@ class InferenceRequest {
       left: () => entered.leave(),
       came: (bytes) => entered.weigh(bytes),
     });
+  }
+
+  private answerRefusal(refusal: LimitRefusal): void {
+    try {
+      this.fail(limitError(refusal));
+    } catch (error) {
+      this.breakOff(error);
+    }
   }
 
   private call(grant: Grant, place: LimitSlot, { bytes, in_slices, members }: Body): void {
@@ -262,6 +278,7 @@ class InferenceRequest {
 /** Registers POST on `app` for each path of calls and of questions. Fastify does not parse the bodies. */
 export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): void {
   void app.register(async (scope) => {
+    const insistence = new Insistence();
     const calls = [...deps.dialects].map(([path, dialect]) => ({ path, dialect, question: null }));
     const questions = [...deps.questions].map(([path, question]) => {
       return { path, dialect: question.dialect, question };
@@ -282,7 +299,7 @@ export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): 
           reply.raw.setHeader('access-control-expose-headers', '*');
         }
         const http = { id: request.id as RequestId, request: raw, response: reply.raw, by_session };
-        new InferenceRequest(deps, route, http).start();
+        new InferenceRequest(deps, insistence, route, http).start();
       };
       scope.post(route.path, { onRequest }, (_request, reply) => reply);
     }

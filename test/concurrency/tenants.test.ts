@@ -76,3 +76,26 @@ test('a large compressed body is decoded in its turn, and delays no small one', 
   await large;
   expect(ends).toEqual(['small 200', 'small 200', 'small 200', 'large 200']);
 });
+
+test('who goes on although he is refused waits for his answers, and nobody else does', async () => {
+  const { gateway, org } = world();
+  const insistent = await org(1_000_000, [{ name: 'slow', environment: 'test', rpm: 1 }]);
+  const other = await org();
+  const body = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });
+  const ask = async (key: string | undefined) => {
+    const began = performance.now();
+    const { status } = await fetch(`${gateway.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+    });
+    return { status, held: performance.now() - began >= 1_000 };
+  };
+  const key = insistent.keys[0]?.secret;
+  expect((await ask(key)).status).toBe(200);
+  const refused = Promise.all(Array.from({ length: 60 }, () => ask(key)));
+  expect(await ask(other.sandbox_key)).toEqual({ status: 200, held: false });
+  const answers = await refused;
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+  expect(answers.filter(({ held }) => held)).toHaveLength(10);
+});

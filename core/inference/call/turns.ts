@@ -4,9 +4,9 @@ import type { Steps } from '../../kernel/index.ts';
 import type { Incoming } from './types.ts';
 
 /** A slice may run so long; what cannot be divided may take longer. */
-const SLICE_MS = 4;
-/** Rest after a slice, in times its length: at most a third of the process goes to large bodies. */
-const REST = 2;
+const SLICE_MS = 2;
+/** Rest after a slice, in times its length: at most a fifth of the process goes to large bodies. */
+const REST = 4;
 
 /** The time of one body's reading. */
 export interface Turn {
