@@ -15,7 +15,7 @@ import {
   noteRefused,
   type Recent,
 } from './store.ts';
-import { findTemplate } from './templates/all.ts';
+import { courtesies, findTemplate } from './templates/all.ts';
 import type { MailTransport, Outgoing } from './transport.ts';
 import type { Attachment, AttachmentRef, DueMail } from './types.ts';
 import { judgeFailure, retryDelayMs, type SmtpAnswer } from './verdict.ts';
@@ -28,7 +28,7 @@ const BATCHES_MAX = 50;
 const AT_ONCE = 4;
 /** Kept of what a server said. */
 const ANSWER_MAX = 500;
-/** Mails to one address in 24 hours; staff change it (setting `mail`). */
+/** Courtesies to one address in 24 hours; staff change it (setting `mail`). */
 const PER_ADDRESS_DEFAULT = 20;
 
 /** How an attempt ended, for metrics. `lost`: another process had taken the mail over. */
@@ -46,8 +46,8 @@ export interface MailParts {
   readonly log: Log;
   /** The files that mails refer to. @throws Error when there is none. */
   readonly openAttachment: (db: Db, of: DueMail, ref: AttachmentRef) => Promise<Attachment>;
-  /** Called in the transaction that notes that a mail has gone. */
-  readonly onSent: (db: Db, mail: DueMail, at: Date) => Promise<void>;
+  /** Called in the transaction that notes that a mail has gone, or never will. */
+  readonly onEnd: (db: Db, mail: DueMail, end: { has_gone: boolean; at: Date }) => Promise<void>;
   /** Attempts by outcome, for metrics. */
   readonly outcomes: Map<MailOutcome, number>;
 }
@@ -78,14 +78,15 @@ function planMails(
   const plans = new Map<DueMail, Plan>();
   for (const mail of mails) {
     const { recipient_key: key, expires_at } = mail;
+    const is_courtesy = findTemplate(mail.template)?.duty === 'courtesy';
     const before = counts.get(key) ?? 0;
     if (expires_at <= at) plans.set(mail, { do: 'drop', why: 'too late to be of use' });
     else if (refused.has(key)) plans.set(mail, { do: 'drop', why: 'the address refuses mail' });
-    else if (before >= limit) {
+    else if (is_courtesy && before >= limit) {
       const since = oldest.get(key) ?? at;
       plans.set(mail, { do: 'wait', until: new Date(since.getTime() + DAY_MS) });
     } else {
-      counts.set(key, before + 1);
+      if (is_courtesy) counts.set(key, before + 1);
       plans.set(mail, { do: 'send' });
     }
   }
@@ -108,13 +109,16 @@ function takeMails(parts: MailParts): Promise<Taken> {
     if (due.length === 0) return { lease, mails: [], due: 0 };
     const keys = [...new Set(due.map(({ recipient_key }) => recipient_key))];
     const except = due.map(({ id }) => id);
-    const recent = await countRecent(db, { keys, since: new Date(at.getTime() - DAY_MS), except });
+    const since = new Date(at.getTime() - DAY_MS);
+    const recent = await countRecent(db, { keys, templates: courtesies, since, except });
     const refused = await findRefused(db, keys);
     const plans = planMails(due, { at, refused, recent, limit: await readLimit(db) });
-    for (const [{ id }, plan] of plans) {
+    for (const [mail, plan] of plans) {
+      const { id } = mail;
       if (plan.do === 'wait') await limitMail(db, { id, next_at: plan.until });
       if (plan.do !== 'drop') continue;
       await dropMail(db, { id, answer: plan.why });
+      await parts.onEnd(db, mail, { has_gone: false, at });
       count(parts, 'dropped');
     }
     const mails = due.filter((mail) => plans.get(mail)?.do === 'send');
@@ -170,7 +174,7 @@ async function noteSent(
       next_at: null,
     });
     if (!was_ours) return 'lost';
-    await parts.onSent(db, mail, at);
+    await parts.onEnd(db, mail, { has_gone: true, at });
     return 'sent';
   });
 }
@@ -199,6 +203,7 @@ async function noteFailure(
     if (!(await endAttempt(db, { id, lease, status, answer, at, next_at }))) return 'lost';
     if (verdict.kind === 'failed' && verdict.address)
       await noteRefused(db, { recipient_key, mail_id: id, cause: 'refused', answer, at });
+    if (status === 'failed') await parts.onEnd(db, mail, { has_gone: false, at });
     return status;
   });
 }

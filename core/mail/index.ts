@@ -9,6 +9,7 @@ export {
   findMails,
   listRefused,
   lockMail,
+  readDelivery,
   readMailBacklog,
   releaseAddress,
   requeueMail,

@@ -90,26 +90,32 @@ export async function lockDue(db: Db, { at, limit }: { at: Date; limit: number }
   return rows;
 }
 
-/** What went to an address since `since` or is under way, but for the mails `except`; and when the oldest went. */
+/** What of some templates went to an address since `since` or is under way; and when the oldest went. */
 export interface Recent {
   readonly recipient_key: string;
   readonly mails: number;
   readonly oldest_at: Date | null;
 }
 
-/** `Recent` of each of `keys` that has any. */
+/** `Recent` of each of `keys` that has any of `templates`, without the mails `except`. */
 export async function countRecent(
   db: Db,
-  args: { keys: readonly string[]; since: Date; except: readonly string[] },
+  args: {
+    readonly keys: readonly string[];
+    readonly templates: readonly string[];
+    readonly since: Date;
+    readonly except: readonly string[];
+  },
 ): Promise<Recent[]> {
   const { rows } = await db.query<Recent>({
     name: 'mail.count_recent',
     text: `
       select recipient_key, count(*)::int as mails, min(sent_at) as oldest_at
         from mail
-       where recipient_key = any ($1) and id <> all ($3) and (sent_at > $2 or status = 'sending')
+       where recipient_key = any ($1) and id <> all ($3) and template = any ($4)
+         and (sent_at > $2 or status = 'sending')
        group by recipient_key`,
-    values: [args.keys, args.since, args.except],
+    values: [args.keys, args.since, args.except, args.templates],
   });
   return rows;
 }
@@ -259,6 +265,28 @@ export async function deleteMails(db: Db, before: Date): Promise<number> {
     values: [before],
   });
   return rowCount;
+}
+
+/** How far the mails of one template about one thing have come: some may still go, some have gone and did not bounce. */
+export interface Delivery {
+  readonly waiting: number;
+  readonly sent: number;
+}
+
+/** `Delivery` of the mails of `template` about `reference`. */
+export async function readDelivery(
+  db: Db,
+  args: { readonly template: string; readonly reference: string },
+): Promise<Delivery> {
+  const { rows } = await db.query<Delivery>({
+    name: 'mail.delivery',
+    text: `
+      select (count(*) filter (where status in ('queued', 'sending')))::int as waiting,
+             (count(*) filter (where status = 'sent'))::int as sent
+        from mail where template = $1 and reference = $2`,
+    values: [args.template, args.reference],
+  });
+  return rows[0]!;
 }
 
 /** A mail without what it says: its data may name a person's affairs. */

@@ -1,11 +1,13 @@
 // The notice before a debit: ours by mail, and that of the rail where its rules ask for one.
 import type { Context, Id } from '../kernel/index.ts';
-import { nameOrder, RailError } from '../topups/index.ts';
+import { readDelivery } from '../mail/index.ts';
+import { moneyIn, nameOrder, RailError } from '../topups/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { findAttempt, lockAuto, moveAttempt } from './auto-store.ts';
 import { endAttempt, failWith } from './end.ts';
-import { mailNotice } from './mails.ts';
+import { mailNotice, NOTICE } from './mails.ts';
 import { attemptWorkflowId } from './trigger.ts';
+import type { Mandate } from './types.ts';
 import { type AttemptName, callsOf, chargeRequest, readWhole, type Whole } from './whole.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +20,16 @@ async function orderOf(context: Context, whole: Whole, earliest: Date): Promise<
 }
 
 /**
- * Gives notice of a debit: the rail's, whose delivery the debit waits for, or ours alone. Where nobody has to be told
+ * Whether our mail is the notice: where one has to be given, and the rail gives none. False where the rail is not
+ * configured any more: then nothing is debited.
+ */
+function isByMail(context: Pick<Context, 'services'>, mandate: Mandate): boolean {
+  const calls = moneyIn(context).rails[mandate.gateway]?.mandates ?? null;
+  return mandate.notify_hours > 0 && calls !== null && !calls.givesNotice(mandate.method);
+}
+
+/**
+ * Gives notice of a debit: the rail's, or ours alone; the debit waits until it has arrived. Where nobody has to be told
  * beforehand the debit is due at once. Repeated, it gives one notice. A rail that refuses fails the attempt.
  * @throws RailError when the rail cannot be asked now.
  */
@@ -42,19 +53,22 @@ export async function announceAttempt(context: Context, name: AttemptName): Prom
     if (attempt?.status !== 'announcing') return;
     const at = context.now();
     if (order !== null) await nameOrder(db, { id: topup.id, gateway_ref: order, checkout_url: null, at });
-    if (mandate.notify_hours > 0) await mailNotice(context, { ...whole, earliest });
-    // Where the rail gives notice, the time runs from when it has.
-    const waits = attempt.notified_at === null && callsOf(context, mandate).givesNotice(mandate.method);
+    const mails = mandate.notify_hours > 0 ? await mailNotice(context, { ...whole, earliest }) : 0;
+    const is_by_mail = isByMail(context, mandate);
+    const waits = is_by_mail || callsOf(context, mandate).givesNotice(mandate.method);
+    // The rail may have reported its notice before its answer came.
+    const is_due = !waits && attempt.notified_at === null;
     await moveAttempt(db, name, {
       status: 'waiting',
-      ...(waits ? {} : { notified_at: at, due_at: attempt.due_at ?? earliest }),
+      ...(is_due ? { notified_at: at, due_at: earliest } : {}),
+      notice_failed: is_by_mail && mails === 0,
     });
   });
 }
 
-/** Notes that the rail has given its notice, or could not: then nothing may be debited. */
+/** Notes that a notice has arrived, or cannot: then nothing may be debited. */
 export async function noteNotice(
-  context: Context,
+  context: Pick<Context, 'db' | 'now'>,
   args: { topup_id: Id<'topup'>; delivered: boolean },
 ): Promise<void> {
   const { db } = context;
@@ -70,4 +84,29 @@ export async function noteNotice(
     await moveAttempt(db, attempt, { status, notified_at: at, due_at });
   } else await moveAttempt(db, attempt, { status, notice_failed: true });
   await signalWorkflow(db, { workflow_id: attemptWorkflowId(attempt), name: 'noticed', args: {}, at });
+}
+
+/**
+ * Takes the end of a mail that gave notice of the debit of `topup_id`, in the transaction that notes it. Where the mail is
+ * the notice, the first that a mail server took is its arrival; when none is left that may go, it has failed.
+ */
+export async function noteMailedNotice(
+  context: Pick<Context, 'db' | 'now' | 'services'>,
+  topup_id: Id<'topup'>,
+): Promise<void> {
+  const { db } = context;
+  const found = await findAttempt(db, { topup_id });
+  if (found === null) return;
+  // The last two of several mails may end at once: the second sees the end of the first.
+  await lockAuto(db, found.org_id);
+  const { mandate } = await readWhole(context, found);
+  if (!isByMail(context, mandate)) return;
+  const { sent, waiting } = await readDelivery(db, { template: NOTICE, reference: topup_id });
+  if (sent > 0 || waiting === 0) await noteNotice(context, { topup_id, delivered: sent > 0 });
+}
+
+/** Whether the notice of a debit that is due did not reach anybody after all: all its mails came back. */
+export async function hasComeBack(context: Context, { mandate, topup }: Whole): Promise<boolean> {
+  if (!isByMail(context, mandate)) return false;
+  return (await readDelivery(context.db, { template: NOTICE, reference: topup.id })).sent === 0;
 }

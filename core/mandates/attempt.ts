@@ -12,6 +12,7 @@ import {
   RailError,
 } from '../topups/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
+import { hasComeBack } from './announce.ts';
 import { findAttempt, lockAuto, moveAttempt } from './auto-store.ts';
 import { endAttempt, failWith } from './end.ts';
 import { attemptWorkflowId, isBelow } from './trigger.ts';
@@ -19,7 +20,7 @@ import type { Attempt, AttemptStatus } from './types.ts';
 import { type AttemptName, callsOf, chargeRequest, readWhole, type Whole } from './whole.ts';
 
 const HOUR_MS = 3_600_000;
-/** A rail that has not reported its notice by then gives none. */
+/** A notice that has not arrived by then does not count. */
 const NOTICE_MS = 72 * HOUR_MS;
 /** Rails forget idempotency keys after a day: what was not sent by then is not sent any more. */
 const SEND_MS = 23 * HOUR_MS;
@@ -98,6 +99,7 @@ function judge(context: Context, name: AttemptName): Promise<Verdict> {
       await leave(context, attempt, 'not_needed');
       return { do: 'nothing' };
     }
+    if (await hasComeBack(context, whole)) return { do: 'refuse', code: 'notice_failed' };
     await moveAttempt(db, attempt, { status: 'charging', sent_at: at });
     return { do: 'send' };
   });
@@ -105,8 +107,8 @@ function judge(context: Context, name: AttemptName): Promise<Verdict> {
 
 const NO_OUTCOME = { code: 'no_outcome', message: 'The payment rail could not be reached for a day.' };
 const REFUSALS: Readonly<Record<string, string>> = {
-  notice_failed: 'The bank could not be given notice of the debit, so nothing was debited.',
-  notice_not_delivered: 'The bank did not confirm the notice of the debit, so nothing was debited.',
+  notice_failed: 'Notice of the debit could not be given, so nothing was debited.',
+  notice_not_delivered: 'The notice of the debit was not confirmed, so nothing was debited.',
 };
 
 /** Asks the rail; what it may have got before is asked for first, so that nothing is debited twice. */

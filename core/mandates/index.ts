@@ -1,4 +1,4 @@
-export { announceAttempt } from './announce.ts';
+export { announceAttempt, noteMailedNotice } from './announce.ts';
 export {
   type AttemptProgress,
   chargeAttempt,

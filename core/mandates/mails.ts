@@ -32,15 +32,18 @@ async function namesOf(context: Context, org_id: Id<'org'>): Promise<{ org: stri
   return { org: billing.name, slug: billing.slug };
 }
 
-/** The notice before a debit, with the link that skips it. */
+/** Template of the notice; its reference is the top-up. */
+export const NOTICE = 'debit_notice';
+
+/** Mails the notice before a debit, with the link that skips it; to how many addresses. */
 export async function mailNotice(
   context: Context,
   args: { attempt: Attempt; topup: Topup; mandate: Mandate; auto: AutoTopup; earliest: Date },
-): Promise<void> {
+): Promise<number> {
   const { topup, mandate, auto, earliest } = args;
   const { org_id, id: topup_id } = topup;
-  await sendMail(context, {
-    ...{ template: 'debit_notice', org_id, to: await payers(context, org_id), reference: topup_id },
+  return sendMail(context, {
+    ...{ template: NOTICE, org_id, to: await payers(context, org_id), reference: topup_id },
     data: {
       ...(await namesOf(context, org_id)),
       total: formatAmount(topup.total_minor, topup.currency),

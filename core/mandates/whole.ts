@@ -27,7 +27,7 @@ export interface AttemptName {
 }
 
 /** Reads an attempt with all that it is about. @throws ServiceError not_found. */
-export async function readWhole(context: Context, name: AttemptName): Promise<Whole> {
+export async function readWhole(context: Pick<Context, 'db'>, name: AttemptName): Promise<Whole> {
   const { db } = context;
   const attempt = await findAttempt(db, name);
   if (attempt === null) throw notFound();

@@ -7,7 +7,7 @@ import type { Egress } from '../egress/index.ts';
 import { settleGifts } from '../gifts/index.ts';
 import { purgeSignIn, recheckDomains } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
-import { documentOfMail, markSent, openDocument } from '../invoices/index.ts';
+import { openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner, notifyExpiringKeys, purgeKeyNotices } from '../keys/index.ts';
 import {
@@ -54,6 +54,7 @@ import {
 } from '../webhooks/index.ts';
 import { purgeWorkflows } from '../workflow-starts/index.ts';
 import { createContext } from './context.ts';
+import { noteMailEnd } from './mail-ends.ts';
 import { purgeAnswers } from './store.ts';
 
 const SECOND = 1_000;
@@ -204,10 +205,7 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
       if (org_id === null) throw new Error(`no organization has the document ${id}`);
       return openDocument(jobContext(parts), { org_id, id });
     },
-    async onSent(db, { template, reference }, at) {
-      if (template === 'receipt' || template === 'invoice')
-        await markSent(db, { id: documentOfMail(reference), at });
-    },
+    onEnd: (db, mail, end) => noteMailEnd({ db, now, services: jobContext(parts).services }, mail, end),
   };
 }
 

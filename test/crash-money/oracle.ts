@@ -132,12 +132,11 @@ async function judgeGifts(world: World, promised: Promised): Promise<string[]> {
 
 async function judgeMails(world: World): Promise<string[]> {
   const faults: string[] = [];
-  const wanted = await world.rows<{ template: string; reference: string; sent: number }>(`
-    select template, reference, count(*) filter (where status = 'sent')::int as sent
-      from mail group by template, reference`);
-  for (const { template, reference, sent } of wanted) {
-    if (sent === 0) faults.push(`the mail ${template} of ${reference} was not sent`);
-  }
+  const unsent = await world.rows<{ template: string; reference: string; became: string }>(`
+    select template, reference, string_agg(concat_ws(' ', status, answer), '; ') as became
+      from mail group by template, reference having bool_and(status <> 'sent')`);
+  for (const { template, reference, became } of unsent)
+    faults.push(`the mail ${template} of ${reference} was not sent: ${became}`);
   const [{ unmailed } = { unmailed: -1 }] = await world.rows<{ unmailed: number }>(`
     select count(*)::int as unmailed from topup t
      where t.status = 'paid' and not exists

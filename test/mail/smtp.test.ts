@@ -224,7 +224,7 @@ test('what is our fault (sign-in, sender, relaying) keeps mails waiting and blam
   expect(await listRefused(world.pool, 10)).toEqual([]);
 });
 
-test('twenty mails a day reach one address, counted over all senders; the others wait for the day to pass', async () => {
+test('twenty courtesies a day reach one address, counted over all senders; the others wait for the day to pass', async () => {
   const references = Array.from({ length: 26 }, fresh);
   for (const reference of references)
     await world.ask({
@@ -241,6 +241,29 @@ test('twenty mails a day reach one address, counted over all senders; the others
   world.pass(24 * HOUR + MINUTE);
   await senders[0]?.run();
   expect(to('flooded@acme.example')).toHaveLength(26);
+});
+
+test('what an address is owed goes whatever number it had that day, and takes nothing from its courtesies', async () => {
+  const to_many = (template: 'webhook_disabled' | 'topup_failed', data: never) =>
+    Promise.all(
+      Array.from({ length: 25 }, () =>
+        world.ask({ template, to: 'busy@acme.example', reference: fresh(), data }),
+      ),
+    );
+  const failed = {
+    ...{ org: 'Acme', slug: 'acme', total: '$50.00', reason: 'No money.', consecutive_failures: 1 },
+    topup_id: 'tup_1',
+  };
+  const off = { org: 'Acme', slug: 'acme', webhook_id: 'wh_1', url: 'https://hooks.example', reason: 'gone' };
+  await to_many('topup_failed', failed as never);
+  const sender = await world.sender();
+  await sender.run();
+  await to_many('webhook_disabled', off as never);
+  await to_many('topup_failed', failed as never);
+  await sender.run();
+  const subjects = to('busy@acme.example').map(({ mail }) => mail.subject);
+  expect(subjects.filter((subject) => subject === 'The payment of $50.00 failed')).toHaveLength(50);
+  expect(subjects).toHaveLength(70);
 });
 
 test('what cannot be sent while it is of use is dropped, its link with it', async () => {

@@ -125,7 +125,7 @@ export async function startMailWorld(
             content: Buffer.from('%PDF-1.7 of a test'),
           };
         },
-        onSent: async () => {},
+        onEnd: async () => {},
         ...more,
       };
       return { outcomes, run: () => sendDue(parts) };

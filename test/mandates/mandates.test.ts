@@ -19,6 +19,7 @@ import {
 } from '@svc/core/mandates/index.ts';
 import { RailError } from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
+import { startPost } from '../mail/post.ts';
 import { events } from '../topups/world.ts';
 import { startWorld } from './world.ts';
 
@@ -28,6 +29,7 @@ const DAY = 24 * HOUR;
 const DOLLAR = 1_000_000;
 const world = await startWorld();
 const { context, sim } = world;
+const post = await startPost(world);
 
 afterEach(async () => {
   sim.turn({ api: [] });
@@ -303,6 +305,7 @@ test('the link of a notice shows its debit, and skips it only when its button is
   await world.look(org);
   const second = await world.last(org);
   await announceAttempt(context, second);
+  await post.send();
   world.pass(25 * HOUR);
   await chargeAttempt(context, second);
   const late = new URL(skipUrl(context, second.topup_id)).searchParams.get('t') as string;

@@ -1,6 +1,7 @@
 // Mandates over rail-a: one rupee proves them, each debit waits until its notice was delivered and a day has passed, and
 // the rail's rules of notice and cycle are never broken.
 import { type Id, shiftClock } from '@svc/core/kernel/index.ts';
+import { sendMail, takeBounce } from '@svc/core/mail/index.ts';
 import {
   actOnMandate,
   announceAttempt,
@@ -21,6 +22,7 @@ import {
 import { changeTerms, type Org } from '@svc/core/orgs/index.ts';
 import { pollTopup, runRailTasks } from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
+import { startPost } from '../mail/post.ts';
 import type { Bank, NoticeFate } from '../sim/rails/rail-a/mandates.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { type RailAEvent, startWorld } from '../topups/world.ts';
@@ -31,6 +33,7 @@ const METHODS = ['upi', 'card', 'emandate'] as const;
 const world = await startWorld();
 const { context, sim_a } = world;
 const { mandates } = sim_a.store;
+const post = await startPost(world);
 let shift_ms = 0;
 let delivered = 0;
 atFileEnd(async () => {
@@ -55,6 +58,7 @@ async function news(): Promise<void> {
 
 afterEach(async () => {
   sim_a.turn({ notices: 'deliver', api: [] });
+  post.server.turn({ recipient: () => null });
   await news();
   await world.expectRight();
   expect(mandates.refused).toEqual([]);
@@ -86,6 +90,7 @@ async function begin(org: Org) {
   if (attempt === null) throw new Error('no attempt began');
   await announceAttempt(context, attempt);
   await news();
+  await post.send();
   return attempt;
 }
 
@@ -161,6 +166,93 @@ test.each([
     expect(await read(mandate)).toMatchObject({ consecutive_failures: 1 });
   },
 );
+
+/** What `takeBounce` is told when a mail comes back after all. */
+async function comeBack(topup_id: string): Promise<void> {
+  const sent = await world.rows<{ id: Id<'mail'> }>(
+    `select id from mail where template = 'debit_notice' and reference = $1 and status = 'sent'`,
+    [topup_id],
+  );
+  for (const { id: mail_id } of sent)
+    await takeBounce(world.pool, { mail_id, permanent: true, answer: '5.1.1 No such user' });
+}
+
+/** Nothing was asked of the rail for an attempt but its order, and the payer has a failure of that code. */
+async function expectNothingDebited(org: Org, failure_code: string): Promise<void> {
+  const attempt = await last(org);
+  expect(attempt).toMatchObject({ status: 'failed', sent_at: null });
+  const topup = await world.read(attempt.topup_id);
+  expect(topup).toMatchObject({ status: 'failed', failure_code });
+  expect(sim_a.store.paymentsOf(topup.gateway_ref as string)).toEqual([]);
+}
+
+test('where our mail is the notice, a day counts from when a mail server took it', async () => {
+  const { org } = await payer('by-mail', 'emandate');
+  post.server.turn({ recipient: () => '451 4.3.0 Later' });
+  const attempt = await begin(org);
+  pass(5 * HOUR);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'waiting', notified_at: null, due_at: null });
+  post.server.turn({ recipient: () => null });
+  await post.send();
+  pass(23 * HOUR);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'waiting', sent_at: null });
+  pass(HOUR + 1_000);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'succeeded' });
+});
+
+test.each([
+  ['is refused', { recipient: () => '550 5.1.1 No such user' }, 0],
+  ['is late for a day', { recipient: () => '451 4.3.0 Later' }, 25 * HOUR],
+])('where our mail is the notice and %s, nothing is debited', async (what, manners, ms) => {
+  const { org } = await payer(`by-mail-${ms}-${what.length}`, 'emandate');
+  post.server.turn(manners);
+  const attempt = await begin(org);
+  pass(ms);
+  await post.send();
+  expect(await last(org)).toMatchObject({ status: 'waiting', notice_failed: true });
+  await chargeAttempt(context, attempt);
+  await expectNothingDebited(org, 'notice_failed');
+});
+
+test('where our mail is the notice and comes back within its day, nothing is debited', async () => {
+  const { org } = await payer('comes-back', 'emandate');
+  const attempt = await begin(org);
+  expect(await last(org)).toMatchObject({ due_at: expect.any(Date) });
+  pass(20 * HOUR);
+  await comeBack(attempt.topup_id);
+  pass(5 * HOUR);
+  await chargeAttempt(context, attempt);
+  await expectNothingDebited(org, 'notice_failed');
+});
+
+test('where our mail is the notice and there is no address for it, nothing is debited', async () => {
+  const { org } = await payer('no-address', 'emandate');
+  await world.rows('update org set billing_email = null where id = $1', [org.id]);
+  const attempt = await begin(org);
+  await chargeAttempt(context, attempt);
+  await expectNothingDebited(org, 'notice_failed');
+});
+
+test('twenty courtesies to its address do not put a notice off', async () => {
+  const { org } = await payer('busy', 'emandate');
+  const [{ billing_email } = { billing_email: '' }] = await world.rows<{ billing_email: string }>(
+    'select billing_email from org where id = $1',
+    [org.id],
+  );
+  for (let i = 0; i < 20; i++)
+    await context.transaction((context) =>
+      sendMail(context, {
+        ...{ template: 'low_balance', to: [billing_email], org_id: org.id, reference: `busy-${i}` },
+        data: { org: 'Busy', slug: 'busy', available: '$4.20', threshold: '$5.00' },
+      }),
+    );
+  await post.send();
+  await begin(org);
+  expect(await last(org)).toMatchObject({ notice_failed: false, due_at: expect.any(Date) });
+});
 
 test('a notice whose asker died before it was noted is found at the rail and not given again', async () => {
   const { org } = await payer('died');

@@ -26,10 +26,11 @@ import { topUpActivities } from '@svc/workflows/top-up/activities.ts';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { startPost } from '../mail/post.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
 import { writeHistory } from './history.ts';
-import { startWorkflowWorld } from './world.ts';
+import { startWorkflowWorld, until } from './world.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const HOUR = 3_600_000;
@@ -38,6 +39,7 @@ const DAY = 24 * HOUR;
 installRuntime(silentLog);
 const world = await startWorkflowWorld();
 const environment = await startTimeSkipping();
+const post = await startPost(world);
 const client = new Client({ connection: environment.connection, identity: 'tests' });
 atFileEnd(async () => shiftClock(0));
 let serial = 0;
@@ -226,6 +228,21 @@ test('a debit that the bank refuses ends it as failed, once', async () => {
   expect(await read(mandate)).toMatchObject({ consecutive_failures: 1 });
 });
 
+test('a notice that no mail server took keeps its debit waiting, and one that never goes ends it', async () => {
+  const { org, id, run } = await beginTopup('ok', 24);
+  post.server.turn({ recipient: () => '451 4.3.0 Later' });
+  await environment.sleep(HOUR);
+  await takeClock();
+  await post.send();
+  await environment.sleep(24 * HOUR);
+  expect(await lastAttempt(world.pool, org.id)).toMatchObject({ status: 'waiting', due_at: null });
+  await takeClock();
+  await post.send();
+  await relay(id);
+  expect(await run.result()).toMatchObject({ status: 'failed' });
+  post.server.turn({ recipient: () => null });
+});
+
 test('with a notice it waits its hours, and a debit that a person skips is not made', async () => {
   const { org, attempt, id, run } = await beginTopup('ok', 24);
   await environment.sleep(20 * HOUR);
@@ -245,6 +262,11 @@ test('with a notice it waits its hours, and a debit that a person skips is not m
 
 test('nobody skips: the debit is made after its hours and not before', async () => {
   const { org, id, run } = await beginTopup('ok', 24);
+  await until('the notice is given', async () => {
+    await post.send();
+    return (await lastAttempt(world.pool, org.id))?.due_at !== null;
+  });
+  await relay(id);
   await environment.sleep(23 * HOUR);
   expect(await lastAttempt(world.pool, org.id)).toMatchObject({ status: 'waiting', sent_at: null });
   await environment.sleep(HOUR + 60_000);

@@ -18,6 +18,7 @@ const invitation = template({
     expires_at: '2026-11-28T10:00:00.000Z',
   },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   secret: true,
   content: (d, link) => ({
     subject: `${d.inviter} invites you to ${d.org}`,
@@ -37,6 +38,7 @@ const email_verification = template({
   data: Type.Object({ name: lineOf(120), expires_at: TimeIn }),
   sample: { name: 'Asha', expires_at: '2026-11-22T10:00:00.000Z' },
   lives_hours: DAY,
+  duty: 'security',
   secret: true,
   content: (d, link) => ({
     subject: 'Confirm your e-mail address',
@@ -57,6 +59,7 @@ const account_exists = template({
   data: Type.Object({}),
   sample: {},
   lives_hours: DAY,
+  duty: 'security',
   content: () => ({
     subject: 'You have an account already',
     preview: 'Sign in, or set a new password.',
@@ -77,6 +80,7 @@ const password_reset = template({
   sample: { expires_at: '2026-11-21T10:30:00.000Z' },
   // The link itself lives half an hour.
   lives_hours: 0.5,
+  duty: 'security',
   secret: true,
   content: (d, link) => ({
     subject: 'Set a new password',
@@ -97,6 +101,7 @@ const password_reset_sso = template({
   data: Type.Object({ org }),
   sample: { org: 'Acme' },
   lives_hours: DAY,
+  duty: 'security',
   content: (d) => ({
     subject: 'You sign in through your organization',
     preview: `${d.org} manages sign-in for this address.`,
@@ -115,6 +120,7 @@ const recovery_code_used = template({
   data: Type.Object({ at: TimeIn, left: Type.Integer({ minimum: 0 }) }),
   sample: { at: '2026-11-21T10:00:00.000Z', left: 7 },
   lives_hours: DAY,
+  duty: 'security',
   content: (d) => ({
     subject: 'A recovery code was used',
     preview: `${d.left} are left.`,
@@ -133,6 +139,7 @@ const sign_in_locked = template({
   data: Type.Object({ until: TimeIn }),
   sample: { until: '2026-11-21T10:15:00.000Z' },
   lives_hours: 4,
+  duty: 'security',
   content: (d) => ({
     subject: 'Sign-in to your account is paused',
     preview: 'Too many wrong passwords.',
@@ -151,6 +158,7 @@ const access_approved = template({
   data: Type.Object({ name: lineOf(120), expires_at: TimeIn }),
   sample: { name: 'Asha', expires_at: '2026-11-24T10:00:00.000Z' },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   secret: true,
   content: (d, link) => ({
     subject: 'Your access is ready',
@@ -170,6 +178,7 @@ const access_declined = template({
   data: Type.Object({ name: lineOf(120) }),
   sample: { name: 'Asha' },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: (d) => ({
     subject: 'Your request for access',
     preview: 'We cannot open an account for you now.',
@@ -183,6 +192,7 @@ const waitlist_invited = template({
   data: Type.Object({}),
   sample: {},
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: () => ({
     subject: 'You can create an organization now',
     preview: 'Your place on the waitlist has come up.',

@@ -15,3 +15,6 @@ export type DataOf<T extends TemplateName> = Static<(typeof templates)[T]['data'
 export function findTemplate(name: string): Template | null {
   return Object.hasOwn(templates, name) ? (templates[name as TemplateName] as unknown as Template) : null;
 }
+
+/** Names of the templates that are put off when their address had its mails of the day. */
+export const courtesies = Object.keys(templates).filter((name) => findTemplate(name)?.duty === 'courtesy');

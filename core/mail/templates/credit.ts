@@ -16,6 +16,7 @@ const low_balance = template({
   data: Type.Object({ org, slug, available: money, threshold: money }),
   sample: { org: 'Acme', slug: 'acme', available: '$4.20', threshold: '$5.00' },
   lives_hours: DAY,
+  duty: 'courtesy',
   content: (d) => ({
     subject: `${d.org} has ${d.available} of credits left`,
     preview: 'Calls stop when nothing is left.',
@@ -32,6 +33,7 @@ const credits_exhausted = template({
   data: Type.Object({ org, slug, available: money }),
   sample: { org: 'Acme', slug: 'acme', available: '$0.00' },
   lives_hours: DAY,
+  duty: 'courtesy',
   content: (d) => ({
     subject: `Calls of ${d.org} are refused: no credits left`,
     preview: 'Calls go on as soon as credits are added.',
@@ -50,6 +52,7 @@ const credits_expiring = template({
   data: Type.Object({ org, slug, amount: money, expires_at: TimeIn }),
   sample: { org: 'Acme', slug: 'acme', amount: '$12.00', expires_at: '2026-12-05T00:00:00.000Z' },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `${d.amount} of credits expire on ${dateText(d.expires_at)}`,
     preview: 'What is not used until then is lost.',
@@ -77,6 +80,7 @@ const plan_grace = template({
     falls_to: 'payg',
   },
   lives_hours: DAY,
+  duty: 'money',
   content: (d) => ({
     subject: `The fee of plan ${d.plan} could not be taken`,
     preview: `Add credits before ${dateText(d.ends_at)} to keep the plan.`,
@@ -96,6 +100,7 @@ const plan_changed = template({
   data: Type.Object({ org, slug, plan, previous: plan, fee: money }),
   sample: { org: 'Acme', slug: 'acme', plan: 'payg', previous: 'team', fee: '$0.00' },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `${d.org} is on plan ${d.plan}`,
     preview: `Before: ${d.previous}.`,
@@ -145,6 +150,7 @@ const budget_threshold = template({
     window_end: '2026-12-01T00:00:00.000Z',
   },
   lives_hours: DAY,
+  duty: 'courtesy',
   content: (d) => ({
     subject: `${d.name} has used ${d.threshold_percent} % of its budget`,
     preview: `${d.spend} of ${d.budget}.`,
@@ -182,6 +188,7 @@ const budget_exhausted = template({
   data: exhausted,
   sample: { ...budgetSample, spend: '$500.00', budget: '$500.00', resumes_at: '2026-12-01T00:00:00.000Z' },
   lives_hours: DAY,
+  duty: 'courtesy',
   content: (d) => ({
     subject: d.hard ? `Calls of ${d.name} are paused: budget used up` : `${d.name} has used up its budget`,
     preview: `${d.spend} of ${d.budget}.`,
@@ -213,6 +220,7 @@ const limit_request_updated = template({
     answer: '',
   },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: (d) => {
     const number = (n: number | null) => (n === null ? null : n.toLocaleString('en-US'));
     const limits = facts({

@@ -9,6 +9,12 @@ export interface Template<S extends TObject = TObject> {
   readonly sample: Static<S>;
   /** How long it is worth sending: what could not be sent within these hours is dropped. */
   readonly lives_hours: number;
+  /**
+   * Why it goes. Money that has moved, is about to or is about to be lost; a document or notice that law asks for; the
+   * safety of an account: these are never put off for how many mails their address had that day. What strangers can ask
+   * for of them has a limit where it is asked for. A `courtesy` is put off.
+   */
+  readonly duty: 'money' | 'law' | 'security' | 'courtesy';
   /** Its link carries a token: the path is given apart from the data and kept sealed until the mail has gone. */
   readonly secret?: true;
   /** `link` is the secret path, "" where the template has none. */

@@ -34,6 +34,7 @@ const receipt = template({
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   },
   lives_hours: DAYS_3,
+  duty: 'law',
   content: (d) => ({
     subject: `Receipt ${d.number}`,
     preview: `We have received ${d.total}.`,
@@ -67,6 +68,7 @@ const invoice = template({
     original_number: null,
   },
   lives_hours: DAYS_3,
+  duty: 'law',
   content: (d) => ({
     subject: `${capitalized(d.kind)} ${d.number}`,
     preview: `${d.total}, ${dateText(d.issued_at)}.`,
@@ -105,6 +107,7 @@ const refund_completed = template({
     credit_note: 'INVC/26-27/00001',
   },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `Refund of ${d.total}`,
     preview: 'The money is on its way to the account or card that paid.',
@@ -134,6 +137,7 @@ const refund_failed = template({
     refund_id: 'rfd_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `The refund of ${d.total} did not go through`,
     preview: `${d.credits} of credits are back on your balance.`,
@@ -169,6 +173,7 @@ const debit_notice = template({
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   },
   lives_hours: DAY,
+  duty: 'law',
   secret: true,
   content: (d, link) => ({
     subject: `${d.total} will be debited after ${dateText(d.earliest_at)}`,
@@ -207,6 +212,7 @@ const topup_failed = template({
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `The payment of ${d.total} failed`,
     preview: d.reason,
@@ -229,6 +235,7 @@ const auto_topup_disabled = template({
   data: Type.Object({ org, slug, reason: lineOf(300) }),
   sample: { org: 'Acme', slug: 'acme', reason: 'Three payments in a row failed.' },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `Automatic top-up of ${d.org} is off`,
     preview: d.reason,
@@ -253,6 +260,7 @@ const dispute_opened = template({
     respond_by: '2026-12-01T00:00:00.000Z',
   },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `A payment of ${d.amount} was disputed`,
     preview: 'The credits of this payment are held until the bank has decided.',
@@ -292,6 +300,7 @@ const dispute_closed = template({
     loss: '$12.00',
   },
   lives_hours: DAYS_3,
+  duty: 'money',
   content: (d) => ({
     subject: `The dispute about ${d.amount} has ended`,
     preview: d.outcome === 'won' ? 'Its credits are back.' : 'Its credits were taken back.',

@@ -29,6 +29,7 @@ const webhook_disabled = template({
     reason: 'failing',
   },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: (d) => ({
     subject: 'A webhook endpoint was switched off',
     preview: d.url,
@@ -64,6 +65,7 @@ const key_expiring = template({
     expires_at: '2026-12-05T00:00:00.000Z',
   },
   lives_hours: DAY,
+  duty: 'security',
   content: (d) => ({
     subject: `The key ${d.key} ends on ${dateText(d.expires_at)}`,
     preview: 'Its calls are refused from then on.',
@@ -83,6 +85,7 @@ const sso_domain_missing = template({
   data: Type.Object({ org, domain: lineOf(253), record: lineOf(300) }),
   sample: { org: 'Acme', domain: 'acme.example', record: '_svc-challenge.acme.example' },
   lives_hours: DAYS_3,
+  duty: 'security',
   content: (d) => ({
     subject: `The DNS record of ${d.domain} is missing`,
     preview: 'Sign-in goes on; put the record back.',
@@ -101,6 +104,7 @@ const org_closed = template({
   data: Type.Object({ org, readable_until: TimeIn }),
   sample: { org: 'Acme', readable_until: '2027-02-19T00:00:00.000Z' },
   lives_hours: DAYS_3,
+  duty: 'law',
   content: (d) => ({
     subject: `${d.org} is closed`,
     preview: 'Its keys do not work any more.',
@@ -118,6 +122,7 @@ const org_erasure = template({
   data: Type.Object({ org, slug, due_at: TimeIn }),
   sample: { org: 'Acme', slug: 'acme', due_at: '2026-12-21T10:00:00.000Z' },
   lives_hours: DAY,
+  duty: 'law',
   content: (d) => ({
     subject: `${d.org} will be erased on ${dateText(d.due_at)}`,
     preview: 'An owner can cancel until then.',
@@ -154,6 +159,7 @@ const legal_update = template({
     summary: 'A clearer section on refunds.',
   },
   lives_hours: DAYS_3,
+  duty: 'law',
   content: (d) => ({
     subject: `${d.document}: new version from ${dateText(d.effective_at)}`,
     preview: d.summary,
@@ -188,6 +194,7 @@ const subprocessor_added = template({
     effective_at: '2026-12-21T00:00:00.000Z',
   },
   lives_hours: DAYS_3,
+  duty: 'law',
   content: (d) => ({
     subject: `New sub-processor from ${dateText(d.effective_at)}: ${d.name}`,
     preview: d.purpose,
@@ -204,6 +211,7 @@ const mail_sender_failed = template({
   data: Type.Object({ org, domain: lineOf(253) }),
   sample: { org: 'Acme', domain: 'acme.example' },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: (d) => ({
     subject: `Mails are not sent from ${d.domain} any more`,
     preview: 'A DNS record is missing.',
@@ -235,6 +243,7 @@ const ticket_answered = template({
     answer: 'A corrected invoice is on its way.',
   },
   lives_hours: DAYS_3,
+  duty: 'courtesy',
   content: (d) => ({
     subject: `${d.subject}: ${d.status}`,
     preview: d.answer ?? `The ticket is ${d.status}.`,
