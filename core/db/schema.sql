@@ -789,6 +789,37 @@ CREATE INDEX invitation_of_org ON public.invitation USING btree (org_id, created
 CREATE UNIQUE INDEX invitation_pending_once ON public.invitation USING btree (org_id, email_key) WHERE (status = 'pending'::text);
 grant delete, insert, select, update on public.invitation to svc_runtime;
 
+create table public.invite_code (
+  id text not null,
+  hash bytea not null,
+  hint text not null,
+  note text not null,
+  max_uses integer not null,
+  uses integer not null default 0,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint invite_code_pkey PRIMARY KEY (id),
+  constraint invite_code_hash_key UNIQUE (hash),
+  constraint invite_code_check CHECK (((uses >= 0) AND (uses <= max_uses))),
+  constraint invite_code_id_check CHECK ((id ~ '^ivc_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint invite_code_max_uses_check CHECK (((max_uses >= 1) AND (max_uses <= 10000)))
+);
+CREATE INDEX invite_code_newest ON public.invite_code USING btree (created_at DESC, id DESC);
+grant delete, insert, select, update on public.invite_code to svc_runtime;
+
+create table public.invite_code_use (
+  org_id text not null,
+  invite_code_id text not null,
+  user_id text not null,
+  used_at timestamp with time zone not null,
+  constraint invite_code_use_pkey PRIMARY KEY (org_id),
+  constraint invite_code_use_invite_code_id_fkey FOREIGN KEY (invite_code_id) REFERENCES invite_code(id),
+  constraint invite_code_use_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.invite_code_use to svc_runtime;
+
 create table public.invoice (
   id text not null,
   org_id text not null,
@@ -1176,6 +1207,8 @@ create table public.person (
   last_seen_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  admitted_at timestamp with time zone default now(),
+  invite_code_id text,
   constraint person_pkey PRIMARY KEY (id),
   constraint person_email_once UNIQUE (email_key),
   constraint person_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
@@ -1582,6 +1615,7 @@ create table public.registration (
   mails integer not null default 1,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  invite_code_id text,
   constraint registration_pkey PRIMARY KEY (id),
   constraint registration_hash_once UNIQUE (hash),
   constraint registration_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
@@ -2153,6 +2187,26 @@ create table public.usage_seal (
   constraint usage_seal_is_one CHECK (one)
 );
 grant delete, insert, select, update on public.usage_seal to svc_runtime;
+
+create table public.waitlist_entry (
+  id text not null,
+  user_id text not null,
+  company text not null,
+  use_case text not null,
+  status text not null default 'waiting'::text,
+  reviewed_by text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint waitlist_entry_pkey PRIMARY KEY (id),
+  constraint waitlist_entry_user_id_key UNIQUE (user_id),
+  constraint waitlist_entry_company_check CHECK (((char_length(company) >= 1) AND (char_length(company) <= 120))),
+  constraint waitlist_entry_id_check CHECK ((id ~ '^wle_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint waitlist_entry_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'invited'::text]))),
+  constraint waitlist_entry_use_case_check CHECK (((char_length(use_case) >= 1) AND (char_length(use_case) <= 500))),
+  constraint waitlist_entry_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX waitlist_waiting ON public.waitlist_entry USING btree (created_at, id) WHERE (status = 'waiting'::text);
+grant delete, insert, select, update on public.waitlist_entry to svc_runtime;
 
 create table public.webhook (
   id text not null,

@@ -1,6 +1,16 @@
 // Makes, gives back and hands over gifts. The ledger may be another database, so that a gift is written down first, its
 // credit is taken after the commit, and only then the code is shown. A gift whose code nobody was shown goes back.
-import { type Context, type Id, type MicroUsd, microUsd, notFound, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  hashCode,
+  hintOf,
+  type Id,
+  type MicroUsd,
+  microUsd,
+  newCode,
+  notFound,
+  ServiceError,
+} from '../kernel/index.ts';
 import {
   debitOutcome,
   orderCredit,
@@ -11,7 +21,6 @@ import {
 } from '../ledger/index.ts';
 import { findOrg, type Org } from '../orgs/index.ts';
 import { hasPaymentHold } from '../topups/index.ts';
-import { hashCode, hintOf, newCode } from './code.ts';
 import {
   cancelFrom,
   closeRedeemed,
@@ -70,7 +79,7 @@ export async function makeGift(
   await context.transaction(async (context) => {
     await insertGift(context.db, {
       ...{ id, org_id: org.id, amount_micro_usd, note: wanted.note, created_at: at },
-      ...{ hint: hintOf(code), code_hash: hashCode(context.services.root_key, code) },
+      ...{ hint: hintOf(code), code_hash: hashCode(context.services.root_key, 'credit code', code) },
       expires_at: new Date(at.getTime() + OPEN_DAYS * DAY_MS),
     });
     await orderDebit(context, org.shard, {

@@ -1,4 +1,3 @@
-export { hashCode, hintOf, newCode } from './code.ts';
 export { settleGifts, takeGift } from './give.ts';
 export {
   cancelGiftOperation,

@@ -8,6 +8,28 @@ export {
   staffAccessOperations,
 } from './access/staff.ts';
 export { listWaitingAccess } from './access/store.ts';
+export { makeInviteCode, revokeInviteCode } from './admission/invite-code.ts';
+export { joinWaitlistOperation, signUpStateOperation } from './admission/operations.ts';
+export {
+  codeStates,
+  InviteCodeView,
+  SignUpView,
+  viewCode,
+  viewWaiting,
+  WaitingView,
+  WaitlistEntryView,
+  waitlistStates,
+} from './admission/schema.ts';
+export {
+  createInviteCodeOperation,
+  inviteFromWaitlistOperation,
+  listInviteCodesOperation,
+  listWaitlistOperation,
+  revokeInviteCodeOperation,
+  staffAdmissionOperations,
+} from './admission/staff.ts';
+export { listCodes, listWaitingEntries } from './admission/store.ts';
+export { inviteFromWaitlist } from './admission/waitlist.ts';
 export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { AuditEntryView, actorKinds, listAuditOperation } from './audit/list.ts';

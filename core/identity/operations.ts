@@ -7,6 +7,7 @@ import {
   enrolTotpOperation,
   recoveryCodesOperation,
 } from './account-operations.ts';
+import { admissionOperations } from './admission/operations.ts';
 import { listAuditOperation } from './audit/list.ts';
 import { memberOperations } from './members/operations.ts';
 import { createOrgOperation, transferOrgOperation } from './org-create.ts';
@@ -45,6 +46,7 @@ import {
 export const identityOperations = [
   ...signUpOperations,
   ...accessOperations,
+  ...admissionOperations,
   loginOperation,
   loginTotpOperation,
   logoutOperation,

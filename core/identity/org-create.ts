@@ -22,6 +22,8 @@ import {
   SlugIn,
   viewOrg,
 } from '../orgs/index.ts';
+import { admitFounder, countUse, takeCode } from './admission/invite-code.ts';
+import { InviteCodeIn } from './admission/schema.ts';
 import { writeAudit } from './audit/audit.ts';
 import { transferOwnership } from './members/change.ts';
 import { refuseSsoSession } from './sign-in/operations.ts';
@@ -36,6 +38,7 @@ const NewOrg = Type.Object({
   slug: SlugIn,
   billing_country: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' }),
   kind: Type.Optional(oneOf(['team', 'personal'])),
+  invite_code: Type.Optional(InviteCodeIn),
 });
 
 /** @throws ServiceError plan_limit_reached. The person's row is locked, so that counting takes turns. */
@@ -50,15 +53,21 @@ async function refuseTooMany(context: Context): Promise<void> {
   });
 }
 
-function makeOrg(context: Context, wanted: Static<typeof NewOrg>): Promise<OrgView> {
+async function makeOrg(
+  context: Context,
+  { invite_code, ...wanted }: Static<typeof NewOrg>,
+): Promise<OrgView> {
   refuseSsoSession(context);
   refuseReservedSlug(wanted.slug);
+  const given = invite_code === undefined ? null : await takeCode(context, invite_code);
   return context.transaction(async (context) => {
     const { user_id, email } = sessionCaller(context);
     await lockPerson(context.db, user_id);
     await refuseTooMany(context);
+    const code_id = await admitFounder(context, { user_id, given });
     const { id: org_id } = await createOrg(context, wanted);
     const at = context.now();
+    if (code_id !== null) await countUse(context, { id: code_id, org_id, user_id });
     await putMember(context.db, { org_id, user_id, role: 'owner', source: 'owner', at });
     const payload = { user_id, email, role: 'owner', source: 'owner' };
     await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });
@@ -81,7 +90,7 @@ export const createOrgOperation = operation({
   audience: { kind: 'session', roles: 'any' },
   input: NewOrg,
   output: OrgView,
-  errors: ['already_exists', 'plan_limit_reached', 'csrf_failed'],
+  errors: ['already_exists', 'plan_limit_reached', 'invite_required', 'too_many_attempts', 'csrf_failed'],
   status: 201,
   idempotent: true,
   request: { name: 'Acme', slug: 'acme', billing_country: 'IN' },

@@ -49,7 +49,15 @@ export async function createPerson(
     const at = context.now();
     const id = context.newId('user');
     const name = input.name ?? '';
-    const made = await insertPerson(context.db, { id, email, email_key, name, password_hash, at });
+    const made = await insertPerson(context.db, {
+      id,
+      email,
+      email_key,
+      name,
+      password_hash,
+      at,
+      is_admitted: true,
+    });
     const person = made ? { id, email } : await findPersonByEmail(context.db, email_key);
     if (person === null) throw new Error('a person is neither new nor there');
     const source = role === 'owner' ? 'owner' : 'invite';

@@ -8,15 +8,29 @@ const COLUMNS = `
 /** Inserts a person; false when the address is taken. */
 export async function insertPerson(
   db: Db,
-  person: { id: Id<'user'>; email: string; email_key: string; name: string; password_hash: string; at: Date },
+  person: {
+    readonly id: Id<'user'>;
+    readonly email: string;
+    readonly email_key: string;
+    readonly name: string;
+    readonly password_hash: string;
+    readonly at: Date;
+    /** Whether they may make an organization while sign-up is not open: staff or an organization let them in. */
+    readonly is_admitted: boolean;
+    readonly invite_code_id?: Id<'invite_code'> | null;
+  },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'identity.insert_person',
     text: `
-      insert into person (id, email, email_key, name, password_hash, password_changed_at, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $6, $6)
+      insert into person (id, email, email_key, name, password_hash, password_changed_at, created_at, updated_at,
+                          admitted_at, invite_code_id)
+      values ($1, $2, $3, $4, $5, $6, $6, $6, $7, $8)
       on conflict (email_key) do nothing`,
-    values: [person.id, person.email, person.email_key, person.name, person.password_hash, person.at],
+    values: [
+      ...[person.id, person.email, person.email_key, person.name, person.password_hash, person.at],
+      ...[person.is_admitted ? person.at : null, person.invite_code_id ?? null],
+    ],
   });
   return rowCount === 1;
 }

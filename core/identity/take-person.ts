@@ -13,7 +13,15 @@ export async function takePerson(
   const at = context.now();
   if (known === null) {
     const password_hash = await noPassword();
-    await insertPerson(context.db, { id: context.newId('user'), email, email_key, name, password_hash, at });
+    await insertPerson(context.db, {
+      id: context.newId('user'),
+      email,
+      email_key,
+      name,
+      password_hash,
+      at,
+      is_admitted: true,
+    });
   }
   const person = known ?? (await findPersonByEmail(context.db, email_key));
   const locked = person === null ? null : await lockPerson(context.db, person.id);

@@ -32,6 +32,8 @@ export const prefixes = {
   scim_token: 'scim',
   group: 'grp',
   access_request: 'acr',
+  waitlist_entry: 'wle',
+  invite_code: 'ivc',
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -55,7 +55,6 @@ export {
   refuseDuplicates,
   stringEndIn,
 } from './json.ts';
-export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, openLog, silentLog } from './log.ts';
 export {
   buildInfo,
@@ -79,7 +78,7 @@ export {
   type NanoUsd,
   nanoUsd,
 } from './money.ts';
-export { deriveKey, type Walk, walkPage } from './operation/cursor.ts';
+export { type Walk, walkPage } from './operation/cursor.ts';
 export {
   type Audience,
   type Caller,
@@ -131,6 +130,8 @@ export {
   textFormats,
   timeInMs,
 } from './schema/schema.ts';
+export { deriveKey, loadRootKey } from './secrets/keyring.ts';
+export { hashCode, hintOf, newCode } from './secrets/typed-code.ts';
 export type { SignUpMode } from './settings/sign-up.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
 export { atOnce, eachInSteps, mapInSteps, readingBy, type Steps } from './steps.ts';

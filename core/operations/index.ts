@@ -1,4 +1,4 @@
-export { admit } from './access.ts';
+export { admit, admittingRoles } from './access.ts';
 export { createContext } from './context.ts';
 export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';

@@ -10,6 +10,7 @@ import {
   identityOperations,
   staffListenerOperations as ofStaff,
   staffAccessOperations,
+  staffAdmissionOperations,
 } from '../identity/index.ts';
 import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
@@ -74,6 +75,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRefundOperations,
   ...staffSupportOperations,
   ...staffAccessOperations,
+  ...staffAdmissionOperations,
   ...staffPlanOperations,
   ...sheetOperations,
 ] as unknown as Operation[]);

@@ -1,8 +1,7 @@
 // Makes and ends batches of codes. Their codes are returned once, as CSV, and only their hashes are stored.
 
-import { hashCode, newCode } from '../gifts/index.ts';
 import { writeAudit } from '../identity/index.ts';
-import { type Context, csv, invalid, notFound, ServiceError } from '../kernel/index.ts';
+import { type Context, csv, hashCode, invalid, newCode, notFound, ServiceError } from '../kernel/index.ts';
 import { closeBatch, findBatch, insertBatch, insertCodes } from './store.ts';
 import type { Batch } from './types.ts';
 
@@ -32,7 +31,10 @@ export function makeBatch(
       });
     }
     const codes = Array.from({ length: batch.codes }, () => newCode('CR'));
-    await insertCodes(context.db, { batch_id, hashes: codes.map((code) => hashCode(root_key, code)) });
+    await insertCodes(context.db, {
+      batch_id,
+      hashes: codes.map((code) => hashCode(root_key, 'credit code', code)),
+    });
     const { name, amount_micro_usd, credit_days, max_per_org, country, new_org_only } = batch;
     await writeAudit(context, {
       action: 'staff.redeem.create',

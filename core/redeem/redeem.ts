@@ -1,8 +1,8 @@
 // Redeems a code of staff or a gift. Who guesses is stopped: attempts of one organization, and of one address, take
 // turns on a counter, and after ten codes that do not exist even a right one is refused for an hour.
-import { hashCode, takeGift } from '../gifts/index.ts';
+import { takeGift } from '../gifts/index.ts';
 import { addressPrefix } from '../identity/index.ts';
-import { type Context, microUsd, notFound, ServiceError, sha256Hex } from '../kernel/index.ts';
+import { type Context, hashCode, microUsd, notFound, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { bookedCredit, orderCredit } from '../ledger/index.ts';
 import { lockOrg, type Org } from '../orgs/index.ts';
 import { hasPaid } from '../topups/index.ts';
@@ -96,7 +96,7 @@ async function takeGiftCode(context: Context, org: Org, code_hash: Buffer): Prom
 
 /** One turn: what was ordered, or null when the code does not exist and the miss is counted. */
 function attempt(context: Context, org_id: Org['id'], code: string): Promise<Ordered | null> {
-  const code_hash = hashCode(context.services.root_key, code);
+  const code_hash = hashCode(context.services.root_key, 'credit code', code);
   return context.transaction(async (context) => {
     // The organization first: its lock is the only one that other concepts take too.
     const org = await lockOrg(context.db, org_id);

@@ -6,9 +6,7 @@ import {
   declineAccessOperation,
   listAccessOperation,
 } from '@svc/core/identity/index.ts';
-import { toWire } from '../derive.ts';
-import { pageArgs, pageCost, rowsAsked } from '../page.ts';
-import type { Runner } from '../run.ts';
+import { pageField } from './page-field.ts';
 import type { Parts } from './parts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
@@ -19,18 +17,10 @@ export function addAccess({ builder, derive, connectionType, mutation }: Parts):
   derive.enum('AccessRequestStatus', accessStates);
   const Requests = connectionType('AccessRequest', derive.output('AccessRequest', AccessRequestView));
   builder.queryField('accessRequests', (t: Any) =>
-    t.field({
+    pageField(t, {
       type: Requests,
-      nullable: true,
+      operation: listAccessOperation,
       description: 'Requests for access that wait for a decision, oldest first.',
-      args: { after: t.arg.string(), first: t.arg.int() },
-      complexity: pageCost,
-      extensions: { operation: listAccessOperation.name },
-      resolve: async (_root: unknown, args: Record<string, unknown>, { runner }: { runner: Runner }) => {
-        const given = toWire(listAccessOperation.input, { ...args, first: rowsAsked(args) }, pageArgs);
-        const page = await runner.run(listAccessOperation, given);
-        return { page, paged: typeof args['after'] === 'string' };
-      },
     }),
   );
   const decided = (t: Any) => ({

@@ -7,9 +7,7 @@ import {
   listStaffAnnouncementsOperation,
   StaffAnnouncementView,
 } from '@svc/core/support/index.ts';
-import { toWire } from '../derive.ts';
-import { pageArgs, pageCost, rowsAsked } from '../page.ts';
-import type { Runner } from '../run.ts';
+import { pageField } from './page-field.ts';
 import type { Parts } from './parts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the builder knows its types, this part of the schema does not
@@ -22,22 +20,10 @@ export function addAnnouncements({ builder, derive, connectionType, mutation }: 
   const Announcement = derive.output('Announcement', StaffAnnouncementView);
   const Announcements = connectionType('Announcement', Announcement);
   builder.queryField('announcements', (t: Any) =>
-    t.field({
+    pageField(t, {
       type: Announcements,
-      nullable: true,
+      operation: listStaffAnnouncementsOperation,
       description: 'Announcements, newest first, ended ones too.',
-      args: { after: t.arg.string(), first: t.arg.int() },
-      complexity: pageCost,
-      extensions: { operation: listStaffAnnouncementsOperation.name },
-      resolve: async (_root: unknown, args: Record<string, unknown>, { runner }: { runner: Runner }) => {
-        const given = toWire(
-          listStaffAnnouncementsOperation.input,
-          { ...args, first: rowsAsked(args) },
-          pageArgs,
-        );
-        const page = await runner.run(listStaffAnnouncementsOperation, given);
-        return { page, paged: typeof args['after'] === 'string' };
-      },
     }),
   );
   const payload = (t: Any) => ({

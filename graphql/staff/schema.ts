@@ -44,6 +44,7 @@ import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, ro
 import type { Runner } from '../run.ts';
 import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import { addAccess } from './access.ts';
+import { addAdmission } from './admission.ts';
 import { addAnnouncements } from './announcements.ts';
 import { addDesk } from './desk.ts';
 import { addMails } from './mails.ts';
@@ -341,6 +342,7 @@ addDesk(parts);
 addMoneyBack(parts);
 addSupport(parts);
 addAccess(parts);
+addAdmission(parts);
 addTickets(parts);
 addAnnouncements(parts);
 addMails(parts);

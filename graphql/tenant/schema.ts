@@ -24,6 +24,7 @@ import './types/policy.ts';
 import './types/node.ts';
 import './types/sso.ts';
 import './types/subscription.ts';
+import './types/sign-up.ts';
 import './types/ticket.ts';
 
 builder.queryType({});

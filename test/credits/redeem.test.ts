@@ -1,5 +1,5 @@
 // Codes of staff: made in batches, redeemed once, and no way to guess them.
-import { newCode } from '@svc/core/gifts/index.ts';
+import { newCode } from '@svc/core/kernel/index.ts';
 import { makeBatch } from '@svc/core/redeem/index.ts';
 import { expect, test } from 'vitest';
 import { codeOf, type Tenant } from '../registry/harness.ts';

@@ -2,7 +2,7 @@
 import { createStaff } from '@svc/core/identity/index.ts';
 import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { coversScope, newKeySecret } from '@svc/core/keys/index.ts';
-import { operations } from '@svc/core/operations/index.ts';
+import { admittingRoles, operations } from '@svc/core/operations/index.ts';
 import { setOrgStatus, suspendForPayments } from '@svc/core/orgs/index.ts';
 import { describe, expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from './harness.ts';
@@ -87,7 +87,7 @@ const staff = await createStaff(harness.context, harness.root_key, {
 });
 
 function admitsRole({ audience }: Operation, role: Role): boolean {
-  if (audience.kind === 'key') return audience.session?.includes(role) === true;
+  if (audience.kind === 'key') return audience.session === 'any' || audience.session?.includes(role) === true;
   return audience.kind === 'session' && (audience.roles === 'any' || audience.roles.includes(role));
 }
 
@@ -132,7 +132,7 @@ describe.each(forPeople.map((operation) => [operation.name, operation] as const)
           expect((await call(token)).statusCode).toBe(404);
         return;
       }
-      const is_for_anyone = operation.audience.kind === 'session' && operation.audience.roles === 'any';
+      const is_for_anyone = admittingRoles(operation.audience) === 'any';
       expect(without.statusCode === 403).toBe(!is_for_anyone);
       const { audience, method } = operation;
       const stays = method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);

@@ -52,7 +52,7 @@ function request(operation: Operation, key: string) {
 function admits({ audience }: Operation, role: Standing): boolean {
   if (audience.kind !== 'key' || audience.sandbox === 'only') return false;
   if (role === 'gone' || role === 'suspended') return false;
-  return audience.session?.includes(role) ?? true;
+  return audience.session === 'any' || (audience.session?.includes(role) ?? true);
 }
 
 describe.each(keyed.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {

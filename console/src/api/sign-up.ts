@@ -5,6 +5,7 @@ interface NewPerson {
   readonly email: string;
   readonly name: string;
   readonly password: string;
+  readonly invite_code?: string;
 }
 
 /** The header with an answer to the challenge; "" where there is none. */

@@ -149,7 +149,7 @@ export function preloadPage(pathname: string): void {
 /** Asks for the code of all pages and of what opens over them, so that each opens at once, also when the connection has gone. */
 export async function preloadAll(): Promise<void> {
   const dialogs = [
-    import('./create-org.tsx'),
+    import('../pages/sign-up/create-org.tsx'),
     import('./overlays.tsx'),
     import('./palette.tsx'),
     import('./shortcut-table.tsx'),

@@ -19,7 +19,9 @@ import { SuspendedNote } from './suspended-note.tsx';
 import { Unreachable } from './unreachable.tsx';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
-const CreateOrgDialog = lazy(() => import('./create-org.tsx').then((m) => ({ default: m.CreateOrgDialog })));
+const CreateOrgDialog = lazy(() =>
+  import('../pages/sign-up/create-org.tsx').then((m) => ({ default: m.CreateOrgDialog })),
+);
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));

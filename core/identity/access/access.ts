@@ -157,7 +157,9 @@ export async function activateAccess(
     const approved = usable(await lockAccessByHash(context.db, hashToken(token)), at);
     const { email_key, name } = approved;
     const id = context.newId('user');
-    if (!(await insertPerson(context.db, { id, email, email_key, name, password_hash, at })))
+    if (
+      !(await insertPerson(context.db, { id, email, email_key, name, password_hash, at, is_admitted: true }))
+    )
       throw new ServiceError('already_exists', 'There is an account with this address. Sign in.', {
         param: 'token',
       });

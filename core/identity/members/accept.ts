@@ -3,6 +3,7 @@ import { type Context, type Id, notFound, ServiceError } from '../../kernel/inde
 import { writeEvent } from '../../ledger/index.ts';
 import { emailKey } from '../../mail/index.ts';
 import { findMember, lockOrg, type Org, putMember } from '../../orgs/index.ts';
+import { admitPerson } from '../admission/store.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { hashToken, hasTokenForm } from '../sessions/token.ts';
 import { beginLinkAttempt } from '../sign-in/throttle.ts';
@@ -64,6 +65,7 @@ export async function takeIn(
   const member = await findMember(db, { org_id, user_id });
   if (member?.status === 'suspended')
     throw new ServiceError('permission_denied', 'Your membership is suspended. Ask an admin.');
+  await admitPerson(db, { id: user_id, at });
   await endInvitation(db, { id: invitation.id, to: 'accepted', accepted_by: user_id, at });
   // Who came in by another way meanwhile keeps that role.
   if (member === null) {

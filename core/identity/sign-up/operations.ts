@@ -1,6 +1,8 @@
 // Making an account of one's own, and a forgotten password: what people do before they are signed in.
 import { Type } from 'typebox';
 import { lineOf, named, oneOf, operation, ServiceError } from '../../kernel/index.ts';
+import { takeCode } from '../admission/invite-code.ts';
+import { InviteCodeIn } from '../admission/schema.ts';
 import { EmailIn, PasswordIn } from '../schema.ts';
 import { registerInvited } from './register.ts';
 import { askReset, resetByLink } from './reset.ts';
@@ -30,7 +32,8 @@ const registerOperation = operation({
   name: 'auth.register',
   method: 'POST',
   path: '/v1/auth/register',
-  summary: 'Make an account: with the link of an invitation at once, otherwise a mail brings a link',
+  summary:
+    'Make an account: with the link of an invitation at once, otherwise a mail brings a link; unless sign-up is open, with an invite code',
   audience: anybody,
   input: Type.Object({
     email: EmailIn,
@@ -38,6 +41,7 @@ const registerOperation = operation({
     name: lineOf(120),
     accept_terms: Type.Boolean({ description: 'must be true' }),
     invitation_token: Type.Optional(TokenIn),
+    invite_code: Type.Optional(InviteCodeIn),
   }),
   output: Registered,
   errors: [
@@ -48,16 +52,19 @@ const registerOperation = operation({
   status: 201,
   request: { ...person, accept_terms: true },
   example: { status: 'verification_sent' },
-  async run(context, { accept_terms, invitation_token, ...person }) {
+  async run(context, { accept_terms, invitation_token, invite_code, ...person }) {
     if (!accept_terms)
       throw new ServiceError('invalid_request', 'Accept the terms to go on.', { param: 'accept_terms' });
     if (invitation_token !== undefined) {
       await registerInvited(context, { ...person, token: invitation_token });
       return { status: 'registered' as const };
     }
-    if (context.services.sign_in.signup !== 'open')
-      throw new ServiceError('invite_required', 'Accounts are made with an invitation.');
-    await register(context, person);
+    const code = invite_code === undefined ? null : await takeCode(context, invite_code);
+    if (code === null && context.services.sign_in.signup !== 'open')
+      throw new ServiceError('invite_required', 'Accounts are made with an invitation.', {
+        param: 'invite_code',
+      });
+    await register(context, { ...person, invite_code_id: code?.id ?? null });
     return { status: 'verification_sent' as const };
   },
 });

@@ -24,7 +24,9 @@ export async function registerInvited(
   await context.transaction(async (context) => {
     const id = context.newId('user');
     const at = context.now();
-    if (!(await insertPerson(context.db, { id, email, email_key, name, password_hash, at }))) {
+    if (
+      !(await insertPerson(context.db, { id, email, email_key, name, password_hash, at, is_admitted: true }))
+    ) {
       const message = 'There is an account with this address. Sign in to accept the invitation.';
       throw new ServiceError('already_exists', message, { param: 'email' });
     }

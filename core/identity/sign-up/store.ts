@@ -12,22 +12,24 @@ export interface Registration {
   /** How often its link was mailed. */
   readonly mails: number;
   readonly expires_at: Date;
+  readonly invite_code_id: Id<'invite_code'> | null;
 }
 
-const COLUMNS = 'id, email, email_key, name, password_hash, mails, expires_at';
+const COLUMNS = 'id, email, email_key, name, password_hash, mails, expires_at, invite_code_id';
 
 /** Inserts a registration. */
 export async function insertRegistration(
   db: Db,
   registration: Omit<Registration, 'mails'> & { readonly hash: Buffer; readonly at: Date },
 ): Promise<void> {
-  const { id, email, email_key, name, password_hash, hash, expires_at, at } = registration;
+  const { id, email, email_key, name, password_hash, hash, expires_at, at, invite_code_id } = registration;
   await db.query({
     name: 'identity.insert_registration',
     text: `
-      insert into registration (id, email, email_key, name, password_hash, hash, expires_at, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [id, email, email_key, name, password_hash, hash, expires_at, at],
+      insert into registration
+        (id, email, email_key, name, password_hash, hash, expires_at, created_at, invite_code_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [id, email, email_key, name, password_hash, hash, expires_at, at, invite_code_id],
   });
 }
 

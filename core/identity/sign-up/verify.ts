@@ -1,6 +1,6 @@
 // Making an account of one's own: it is asked for, and made by the link in a mail, which proves the address. The answers
 // to whoever asks are the same whether the address has an account or not; only its mailbox learns which.
-import { type Context, ServiceError } from '../../kernel/index.ts';
+import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { getEmailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
@@ -52,9 +52,9 @@ async function mailLink(
  */
 export async function register(
   context: Context,
-  input: { email: string; password: string; name: string },
+  input: { email: string; password: string; name: string; invite_code_id: Id<'invite_code'> | null },
 ): Promise<void> {
-  const { email, password, name } = input;
+  const { email, password, name, invite_code_id } = input;
   const email_key = getEmailKey(email);
   refuseWeakPassword(password, { email, param: 'password' });
   await passChallenge(context);
@@ -76,7 +76,9 @@ export async function register(
     const token = newToken('verification');
     const expires_at = new Date(at.getTime() + LIVES_MS);
     const hash = hashToken(token);
-    await insertRegistration(context.db, { id, email, email_key, name, password_hash, hash, expires_at, at });
+    await insertRegistration(context.db, {
+      ...{ id, email, email_key, name, password_hash, hash, expires_at, at, invite_code_id },
+    });
     await mailLink(context, { id, email, name, expires_at, mails: 1 }, token);
   });
 }
@@ -130,10 +132,10 @@ export async function verifyEmail(
     if (found === null) throw deadLink();
     if (found.expires_at.getTime() <= at.getTime())
       throw new ServiceError('token_expired', 'The link has expired. Register again.');
-    const { id, email, email_key, name, password_hash } = found;
+    const { id, email, email_key, name, password_hash, invite_code_id } = found;
+    const person = { id, email, email_key, name, password_hash, at, is_admitted: false, invite_code_id };
     // Of two accounts that were asked for one address the second waits here for the first, and is refused.
-    if (!(await insertPerson(context.db, { id, email, email_key, name, password_hash, at })))
-      throw deadLink();
+    if (!(await insertPerson(context.db, person))) throw deadLink();
     await deleteRegistrations(context.db, email_key);
     await writeAudit(context, {
       ...{ action: 'auth.verify_email', org_id: null, target: { type: 'user', id, display: email } },

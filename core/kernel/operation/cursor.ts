@@ -1,6 +1,7 @@
 // Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organization and
 // filter set. A cursor holds no secret. One that fails the check means the first page; it is never an error.
 import { equalBytes, hmacSha256 } from '../crypto.ts';
+import { deriveKey } from '../secrets/keyring.ts';
 import type { Context } from './operation.ts';
 
 declare module './operation.ts' {
@@ -19,11 +20,6 @@ interface CursorPlace {
 
 const VERSION = 1;
 const TAG_BYTES = 8;
-
-/** A 32-byte key for one purpose, so that no key serves two purposes. */
-export function deriveKey(root_key: Uint8Array, purpose: string): Buffer {
-  return hmacSha256(root_key, `svc ${purpose}`);
-}
 
 function tag(key: Uint8Array, bound: string, payload: Uint8Array): Buffer {
   return hmacSha256(key, Buffer.concat([Buffer.from(`${bound}\n`), payload])).subarray(0, TAG_BYTES);

@@ -28,7 +28,8 @@ export type Audience =
   | {
       readonly kind: 'key';
       readonly scopes: readonly [Scope, ...Scope[]] | 'any';
-      readonly session?: readonly Role[];
+      /** People who may do it as well; `any` is everyone who is signed in. */
+      readonly session?: readonly Role[] | 'any';
       /** `only` admits test keys alone (refilling the sandbox book). */
       readonly sandbox?: boolean | 'only';
       /** The key may also be sent as `x-api-key`; only on model routes. */

@@ -71,6 +71,7 @@ export function rights({ audience }: Pick<Operation, 'audience'>): string {
     }
     case 'key': {
       const roles = audience.session ?? [];
+      if (roles === 'any') return `${keyRights(audience)} Sessions: whoever is signed in.`;
       return roles.length === 0
         ? keyRights(audience)
         : `${keyRights(audience)} Session role: ${listed(roles)}.`;

@@ -8,6 +8,7 @@ const tags = {
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
   access_requests: 'Asking for an account without an invitation, and the link of an approval.',
+  signup: 'Whether sign-up is by invitation, and the waitlist.',
   invitations: 'Inviting people into an organization, and accepting.',
   audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',

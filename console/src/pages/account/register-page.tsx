@@ -7,6 +7,7 @@ import { register, resendVerification } from '../../api/sign-up.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
+import { InviteCodeField } from '../sign-up/code-field.tsx';
 import { useChallenge } from './challenge.tsx';
 import { OutsideCard, useForm } from './frame.tsx';
 
@@ -38,9 +39,12 @@ function Form({ onSent }: { onSent: (email: string) => void }) {
     const [name, email, password] = [text('name').trim(), text('email').trim(), text('password')];
     if (name === '' || email === '' || password === '')
       return faultOfForm('Enter your name, your e-mail address and a password.');
+    const code = text('invite_code').trim();
+    if (signup === 'invite' && code === '') return faultOfForm('Enter your invite code.');
     if (form.get('terms') === null) return faultOfForm('Accept the terms to go on.');
     if (challenge !== null && answer === '') return faultOfForm('Show first that you are a person.');
-    return register({ name, email, password }, answer).then((result) => {
+    const invited = code === '' ? {} : { invite_code: code };
+    return register({ name, email, password, ...invited }, answer).then((result) => {
       spend();
       if (result.ok) onSent(email);
       return result;
@@ -65,6 +69,7 @@ function Form({ onSent }: { onSent: (email: string) => void }) {
         hint="At least 12 characters."
         required
       />
+      {signup === 'invite' && <InviteCodeField />}
       <label className="check">
         <input type="checkbox" name="terms" value="yes" />
         <span>I accept the terms of service.</span>
@@ -86,10 +91,10 @@ export function RegisterPage() {
       note="with an e-mail address that you can read mail at"
       below={<Link to="/sign-in">Sign in instead</Link>}
     >
-      {signup !== 'open' && (
+      {signup === 'closed' && (
         <p>Accounts are made with an invitation. Ask an owner or admin of yours for one.</p>
       )}
-      {signup === 'open' && email === null && <Form onSent={setEmail} />}
+      {signup !== 'closed' && email === null && <Form onSent={setEmail} />}
       {email !== null && <Sent email={email} />}
     </OutsideCard>
   );

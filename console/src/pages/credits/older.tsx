@@ -52,20 +52,23 @@ export function useOlder<Row>(
 export function OlderFoot(props: {
   shown: number;
   what: string;
+  /** Which of the rows stand first. */
+  order?: 'newest' | 'oldest';
   has_more: boolean;
   busy: boolean;
   fault: Fault | null;
   load: () => Promise<void>;
 }) {
+  const { order = 'newest' } = props;
   if (!props.has_more && props.fault === null) return null;
   return (
     <div className="older-foot">
       {props.fault && <ErrorBox fault={props.fault} />}
       <span className="sub">
-        The newest {props.shown} {props.what} are shown.
+        The {order} {props.shown} {props.what} are shown.
       </span>
       <Button busy={props.busy} onClick={() => void props.load()}>
-        Load older
+        {order === 'newest' ? 'Load older' : 'Load newer'}
       </Button>
     </div>
   );

@@ -22,6 +22,7 @@ export function SignInPage() {
       <Link to="/forgot-password">Forgotten password</Link>
       {/* Documents of their own: these alone may load the script of the challenge. */}
       {signup === 'open' && <a href="/register">Make an account</a>}
+      {signup === 'invite' && <a href="/register">I have an invite code</a>}
       {signup !== 'open' && <a href="/request-access">Ask for access</a>}
     </>
   );

@@ -1,7 +1,6 @@
-// Requests for access that wait for a person, oldest first.
+// Who is let in: requests for access, oldest first, the waitlist, and invite codes.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { faultOfQuery } from '../../../api/errors.ts';
 import {
   type AccessRequestRowFragment,
   ApproveAccessDocument,
@@ -9,14 +8,16 @@ import {
   StaffAccessRequestsDocument,
 } from '../../../api/gen/staff/graphql.ts';
 import { useMutate } from '../../../api/send.ts';
-import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Card, PageHead } from '../../../ui/card.tsx';
-import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
+import { PageHead } from '../../../ui/card.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { useMay } from '../../realm.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
+import { WaitingCard } from '../waiting-card.tsx';
+import { CodesCard } from './codes-card.tsx';
+import { WaitlistCard } from './waitlist-card.tsx';
 
 const PAGE = 20;
 type Row = AccessRequestRowFragment;
@@ -114,27 +115,22 @@ export function AccessPage() {
   return (
     <>
       <PageHead title="Access">
-        <p>People who ask for an account. The oldest request stands first.</p>
+        <p>Who asks for an account, who waits for an organization, and codes that let people in.</p>
       </PageHead>
-      <Card title="Open requests" flush>
-        {error && !data?.accessRequests && <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />}
-        {!error && data === undefined && (
-          <div className="item">
-            <Bone width={260} />
-          </div>
+      <WaitingCard
+        {...{ title: 'Open requests', what: 'requests', rows, older, error, onRetry: reread }}
+        empty={['Nothing waits', 'Nobody asks for access.']}
+      >
+        {(rows) => (
+          <ul className="items">
+            {rows.map((row) => (
+              <Request key={row.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
+            ))}
+          </ul>
         )}
-        {rows?.length === 0 && <Empty title="Nothing waits">Nobody asks for access.</Empty>}
-        {rows !== undefined && rows.length > 0 && (
-          <>
-            <ul className="items">
-              {rows.map((row) => (
-                <Request key={row.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
-              ))}
-            </ul>
-            <OlderFoot shown={rows.length} what="requests" {...older} />
-          </>
-        )}
-      </Card>
+      </WaitingCard>
+      <WaitlistCard />
+      <CodesCard />
       {doing && (
         <Decision
           doing={doing}

@@ -1,7 +1,6 @@
 // Disputes that are open, losses that nobody has paid, and refunds that have not gone back.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { faultOfQuery } from '../../../api/errors.ts';
 import {
   type DisputeRowFragment,
   LiftDisputeDocument,
@@ -9,17 +8,17 @@ import {
   StaffDisputesDocument,
 } from '../../../api/gen/staff/graphql.ts';
 import { useMutate } from '../../../api/send.ts';
-import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Card, PageHead } from '../../../ui/card.tsx';
+import { PageHead } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { currencyText, exactText } from '../../../ui/format/money.ts';
-import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
+import { WaitingCard } from '../waiting-card.tsx';
 import { RefundsCard } from './refunds-card.tsx';
 
 type Verdict = 'lift' | 'paid';
@@ -138,27 +137,20 @@ function DisputesCard({ onDecide, round }: { onDecide: (doing: Doing) => void; r
     return { page: page?.disputes, error };
   });
   return (
-    <Card title="Open disputes and unpaid losses" flush>
-      {error && !data?.disputes && (
-        <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+    <WaitingCard
+      {...{ title: 'Open disputes and unpaid losses', what: 'disputes', rows, older, error }}
+      onRetry={() => again({ requestPolicy: 'network-only' })}
+      order="newest"
+      empty={['No dispute waits', 'No payer asks a bank for money back.']}
+    >
+      {(rows) => (
+        <ul className="items">
+          {rows.map((row) => (
+            <Dispute key={row.id} row={row} onDecide={(verdict) => onDecide({ row, verdict })} />
+          ))}
+        </ul>
       )}
-      {!error && data === undefined && (
-        <div className="item">
-          <Bone width={260} />
-        </div>
-      )}
-      {rows?.length === 0 && <Empty title="No dispute waits">No payer asks a bank for money back.</Empty>}
-      {rows !== undefined && rows.length > 0 && (
-        <>
-          <ul className="items">
-            {rows.map((row) => (
-              <Dispute key={row.id} row={row} onDecide={(verdict) => onDecide({ row, verdict })} />
-            ))}
-          </ul>
-          <OlderFoot shown={rows.length} what="disputes" {...older} />
-        </>
-      )}
-    </Card>
+    </WaitingCard>
   );
 }
 

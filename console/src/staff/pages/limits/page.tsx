@@ -1,7 +1,7 @@
 // Requests for higher limits that wait for a person, oldest first.
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { faultOfForm, faultOfQuery } from '../../../api/errors.ts';
+import { faultOfForm } from '../../../api/errors.ts';
 import {
   ApproveLimitsDocument,
   type LimitRequestRowFragment,
@@ -11,12 +11,11 @@ import {
 import { useMutate } from '../../../api/send.ts';
 import type { Result } from '../../../api/session.ts';
 import { limitOf } from '../../../pages/budgets/limits.ts';
-import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Card, PageHead } from '../../../ui/card.tsx';
+import { PageHead } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { countText } from '../../../ui/format/numbers.ts';
-import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Columns, Table } from '../../../ui/table.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
@@ -24,6 +23,7 @@ import { useMay } from '../../realm.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { ageOf } from '../item-words.ts';
 import { limitLabels as labels, type LimitName as Name, limitNames as names } from '../limit-names.ts';
+import { WaitingCard } from '../waiting-card.tsx';
 
 const PAGE = 20;
 type Row = LimitRequestRowFragment;
@@ -180,25 +180,18 @@ export function LimitsPage() {
       <PageHead title="Limits">
         <p>Requests for higher limits that go beyond a plan. The oldest stands first.</p>
       </PageHead>
-      <Card title="Open requests" flush>
-        {error && !data?.limitRequests && <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />}
-        {!error && data === undefined && (
-          <div className="item">
-            <Bone width={260} />
-          </div>
+      <WaitingCard
+        {...{ title: 'Open requests', what: 'requests', rows, older, error, onRetry: reread }}
+        empty={['Nothing waits', 'What a plan allows is granted by itself.']}
+      >
+        {(rows) => (
+          <ul className="items">
+            {rows.map((row) => (
+              <Request key={row.ticket.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
+            ))}
+          </ul>
         )}
-        {rows?.length === 0 && <Empty title="Nothing waits">What a plan allows is granted by itself.</Empty>}
-        {rows !== undefined && rows.length > 0 && (
-          <>
-            <ul className="items">
-              {rows.map((row) => (
-                <Request key={row.ticket.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
-              ))}
-            </ul>
-            <OlderFoot shown={rows.length} what="requests" {...older} />
-          </>
-        )}
-      </Card>
+      </WaitingCard>
       {doing && (
         <Decision
           doing={doing}

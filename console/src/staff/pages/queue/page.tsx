@@ -1,11 +1,10 @@
 // The queue: what a person must look at, over all organizations, oldest first.
 import { useClient, useQuery } from 'urql';
-import { faultOfQuery } from '../../../api/errors.ts';
 import { StaffQueueDocument } from '../../../api/gen/staff/graphql.ts';
-import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
-import { Card, PageHead } from '../../../ui/card.tsx';
-import { Bone, Empty, ErrorBox } from '../../../ui/states.tsx';
+import { useOlder } from '../../../pages/credits/older.tsx';
+import { PageHead } from '../../../ui/card.tsx';
 import { Items } from '../items.tsx';
+import { WaitingCard } from '../waiting-card.tsx';
 
 const PAGE = 20;
 
@@ -22,23 +21,12 @@ export function QueuePage() {
       <PageHead title="Queue">
         <p>What the service could not end by itself. The oldest stands first.</p>
       </PageHead>
-      <Card title="Open items" flush>
-        {error && !data?.staffItems && <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />}
-        {!error && data === undefined && (
-          <div className="item">
-            <Bone width={260} />
-          </div>
-        )}
-        {rows?.length === 0 && (
-          <Empty title="Nothing waits">Payments and the comparison of each day agree.</Empty>
-        )}
-        {rows !== undefined && rows.length > 0 && (
-          <>
-            <Items items={rows} linked onChanged={reread} />
-            <OlderFoot shown={rows.length} what="items" {...older} />
-          </>
-        )}
-      </Card>
+      <WaitingCard
+        {...{ title: 'Open items', what: 'items', rows, older, error, onRetry: reread }}
+        empty={['Nothing waits', 'Payments and the comparison of each day agree.']}
+      >
+        {(rows) => <Items items={rows} linked onChanged={reread} />}
+      </WaitingCard>
     </>
   );
 }

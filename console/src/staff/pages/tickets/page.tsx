@@ -104,7 +104,7 @@ export function TicketsPage() {
                 <Ticket key={`${row.ticket.id} ${row.ticket.messages.length}`} row={row} onDone={onDone} />
               ))}
             </ul>
-            <OlderFoot shown={rows.length} what="tickets" {...older} />
+            <OlderFoot shown={rows.length} what="tickets" order="oldest" {...older} />
           </>
         )}
       </Card>

@@ -2,9 +2,10 @@
 // from it (`deriveKey`).
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { newUlid } from './ids.ts';
-import { isObject } from './json.ts';
-import { secureBytes } from './random.ts';
+import { hmacSha256 } from '../crypto.ts';
+import { newUlid } from '../ids.ts';
+import { isObject } from '../json.ts';
+import { secureBytes } from '../random.ts';
 
 const KEY_BYTES = 32;
 
@@ -51,4 +52,9 @@ export function loadRootKey(path: string): Buffer {
     rmSync(draft, { force: true });
   }
   return parse(path);
+}
+
+/** A 32-byte key for one purpose, so that no key serves two purposes. */
+export function deriveKey(root_key: Uint8Array, purpose: string): Buffer {
+  return hmacSha256(root_key, `svc ${purpose}`);
 }

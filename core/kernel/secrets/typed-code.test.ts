@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashCode, newCode, plainCode } from './code.ts';
+import { hashCode, newCode, plainCode } from './typed-code.ts';
 
 const key = Buffer.alloc(32, 1);
 
 test('a code is four groups of four letters that cannot be confused, after what it is for', () => {
-  for (const prefix of ['GIFT', 'CR'] as const)
+  for (const prefix of ['GIFT', 'CR', 'INV'] as const)
     expect(newCode(prefix)).toMatch(new RegExp(`^${prefix}(-[0-9A-HJKMNP-TV-Z]{4}){4}$`));
 });
 
@@ -18,7 +18,7 @@ test('however a person types a code, it is the same code', () => {
     ' CR–O1AB—lC0D-iOEF-GHoL ',
     'ＣＲ-01AB-1C0D-10EF-GH01',
   ])
-    expect(hashCode(key, typed)).toEqual(hashCode(key, code));
+    expect(hashCode(key, 'credit code', typed)).toEqual(hashCode(key, 'credit code', code));
 });
 
 test('typed in any mixture of the ways that are forgiven it is the same, and another code is another', () => {
@@ -41,7 +41,12 @@ test('typed in any mixture of the ways that are forgiven it is the same, and ano
 });
 
 test('without the key ring the stored form of a code cannot be made', () => {
-  expect(hashCode(Buffer.alloc(32, 2), 'CR-0000-0000-0000-0000')).not.toEqual(
-    hashCode(key, 'CR-0000-0000-0000-0000'),
+  expect(hashCode(Buffer.alloc(32, 2), 'credit code', 'CR-0000-0000-0000-0000')).not.toEqual(
+    hashCode(key, 'credit code', 'CR-0000-0000-0000-0000'),
   );
+});
+
+test('a code for one thing is none for another', () => {
+  const code = newCode('INV');
+  expect(hashCode(key, 'invite code', code)).not.toEqual(hashCode(key, 'credit code', code));
 });

@@ -1,0 +1,173 @@
+// Invite codes: staff make them, a person registers with one, and one use is counted when the person makes an organization.
+import {
+  type Context,
+  hashCode,
+  hintOf,
+  type Id,
+  invalid,
+  newCode,
+  notFound,
+  ServiceError,
+} from '../../kernel/index.ts';
+import { actorOf, writeAudit } from '../audit/audit.ts';
+import { beginLinkAttempt } from '../sign-in/throttle.ts';
+import {
+  admitPerson,
+  findAdmission,
+  findCode,
+  type InviteCode,
+  insertCode,
+  insertUse,
+  lockCode,
+  revokeCodeRow,
+} from './store.ts';
+
+const DAY_MS = 86_400_000;
+export const USES_MAX = 10_000;
+export const DAYS_MAX = 365;
+const DAYS_DEFAULT = 30;
+
+/** Why a code lets nobody in. */
+export type CodeFault = 'unknown' | 'revoked' | 'expired' | 'used_up';
+const sentences: Readonly<Record<CodeFault, string>> = {
+  unknown: 'There is no such invite code. Look for a mistyped character.',
+  revoked: 'This invite code was revoked. Ask for a new one.',
+  expired: 'This invite code has expired. Ask for a new one.',
+  used_up: 'This invite code has been used up. Ask for a new one.',
+};
+
+/** What keeps a code from letting somebody in at `at`; null: nothing. */
+export function faultOf(code: InviteCode | null, at: Date): CodeFault | null {
+  if (code === null) return 'unknown';
+  if (code.revoked_at !== null) return 'revoked';
+  if (code.expires_at.getTime() <= at.getTime()) return 'expired';
+  return code.uses >= code.max_uses ? 'used_up' : null;
+}
+
+function refusal(reason: CodeFault): ServiceError {
+  return new ServiceError('invite_required', sentences[reason], {
+    param: 'invite_code',
+    details: { reason },
+  });
+}
+
+/** `code`, when it lets somebody in at `at`. @throws ServiceError invite_required. */
+function usable(code: InviteCode | null, at: Date): InviteCode {
+  const fault = faultOf(code, at);
+  if (code === null || fault !== null) throw refusal(fault ?? 'unknown');
+  return code;
+}
+
+/** @throws ServiceError invite_required: while sign-up is closed no code lets anybody in. */
+function refuseClosed({ services }: Context): void {
+  if (services.sign_in.signup !== 'closed') return;
+  throw new ServiceError('invite_required', 'Invite codes are not taken here. Ask for access.', {
+    param: 'invite_code',
+  });
+}
+
+/**
+ * The code that a person typed, when it lets somebody in. Codes that do not exist are counted per network address.
+ * @throws ServiceError invite_required, too_many_attempts.
+ */
+export async function takeCode(context: Context, text: string): Promise<InviteCode> {
+  refuseClosed(context);
+  const attempt = await beginLinkAttempt(context);
+  const hash = hashCode(context.services.root_key, 'invite code', text);
+  const found = await findCode(context.db, hash);
+  if (found === null) throw refusal('unknown');
+  await attempt.withdraw();
+  return usable(found, context.now());
+}
+
+/**
+ * Lets a person, whose row is locked, make an organization: the code of which one use is to be counted with it, null where
+ * none is needed. `given` is the code that was typed now; else it is the one that the account was made with.
+ * @throws ServiceError invite_required.
+ */
+export async function admitFounder(
+  context: Context,
+  { user_id, given }: { user_id: Id<'user'>; given: InviteCode | null },
+): Promise<Id<'invite_code'> | null> {
+  const { db } = context;
+  const mode = context.services.sign_in.signup;
+  const admission = await findAdmission(db, user_id);
+  const is_free = mode === 'open' || admission?.is_admitted === true;
+  const id = given?.id ?? (is_free ? null : (admission?.invite_code_id ?? null));
+  if (id === null) {
+    if (is_free) return null;
+    const how = mode === 'closed' ? 'Join the waitlist.' : 'Give an invite code, or join the waitlist.';
+    throw new ServiceError('invite_required', `Organizations are made by invitation. ${how}`, {
+      param: 'invite_code',
+    });
+  }
+  refuseClosed(context);
+  return usable(await lockCode(db, id), context.now()).id;
+}
+
+/** Counts a use of a code, which is locked, and lets its person in for good. */
+export async function countUse(
+  { db, now }: Context,
+  use: { id: Id<'invite_code'>; org_id: Id<'org'>; user_id: Id<'user'> },
+): Promise<void> {
+  const at = now();
+  await insertUse(db, { ...use, at });
+  await admitPerson(db, { id: use.user_id, at });
+}
+
+const targetOf = ({ id, hint }: Pick<InviteCode, 'id' | 'hint'>) => ({
+  type: 'invite_code',
+  id,
+  display: hint,
+});
+
+/**
+ * Makes a code, which is shown in this answer alone. @throws ServiceError invalid_request.
+ */
+export function makeInviteCode(
+  context: Context,
+  args: { note: string; max_uses?: number; expires_days?: number; root_key: Uint8Array },
+): Promise<InviteCode & { readonly code: string }> {
+  const { note, max_uses = 1, expires_days = DAYS_DEFAULT, root_key } = args;
+  if (max_uses < 1 || max_uses > USES_MAX)
+    throw invalid('max_uses', 'range', `A code has 1 to ${USES_MAX} uses.`);
+  if (expires_days < 1 || expires_days > DAYS_MAX)
+    throw invalid('expires_days', 'range', `A code lives 1 to ${DAYS_MAX} days.`);
+  return context.transaction(async (context) => {
+    const at = context.now();
+    const code = newCode('INV');
+    const row = {
+      ...{ id: context.newId('invite_code'), hint: hintOf(code), note, max_uses },
+      expires_at: new Date(at.getTime() + expires_days * DAY_MS),
+      created_by: actorOf(context.caller).display,
+      created_at: at,
+    };
+    await insertCode(context.db, { ...row, hash: hashCode(root_key, 'invite code', code) });
+    await writeAudit(context, {
+      ...{ action: 'staff.invite_codes.create', org_id: null, target: targetOf(row) },
+      after: { note, max_uses, expires_at: row.expires_at.toISOString() },
+    });
+    return { ...row, uses: 0, revoked_at: null, code };
+  });
+}
+
+/** Revokes a code; organizations that were made with it stay. @throws ServiceError not_found, state_conflict. */
+export function revokeInviteCode(
+  context: Context,
+  { id, reason }: { id: Id<'invite_code'>; reason: string },
+): Promise<InviteCode> {
+  return context.transaction(async (context) => {
+    const at = context.now();
+    const code = await lockCode(context.db, id);
+    if (code === null) throw notFound();
+    if (code.revoked_at !== null)
+      throw new ServiceError('state_conflict', 'The code is revoked already.', {
+        details: { state: 'revoked' },
+      });
+    await revokeCodeRow(context.db, { id, at });
+    await writeAudit(context, {
+      ...{ action: 'staff.invite_codes.revoke', org_id: null, target: targetOf(code), reason },
+    });
+    return { ...code, revoked_at: at };
+  });
+}
