@@ -75,6 +75,7 @@ export const changePasswordOperation = operation({
       about,
       stored: person.password_hash,
       password: current_password,
+      owner: person,
     } as const;
     await (await provePassword(context, proof)).succeed();
     const password_hash = await hashPassword(new_password);
@@ -107,7 +108,7 @@ async function proveFactor(context: Context, person: Person, code: string | unde
     throw invalid('code', 'missing', 'This account has a second factor. Send one of its codes.');
   const attempt = await beginAttempt(context, 'totp', person.id);
   if (!(await takeCode(context, person, code))) {
-    await attempt.fail();
+    await attempt.fail(person);
     throw invalidTotp(0);
   }
   await attempt.succeed();
@@ -189,7 +190,7 @@ export const confirmTotpOperation = operation({
       return { made, recovery_codes };
     });
     if (done === 'wrong') {
-      await attempt.fail();
+      await attempt.fail({ id, email: session.email });
       throw invalidTotp(0);
     }
     await attempt.succeed();

@@ -61,6 +61,7 @@ export const staffLoginOperation = operation({
       about: key ?? email,
       stored,
       password,
+      owner: null,
     }).catch(async (error: unknown) => {
       if (isWrongPassword(error)) await recordRefusal(context, 'staff.login', found);
       throw error;
@@ -105,7 +106,7 @@ export const staffTotpOperation = operation({
       member === null ? null : openTotp(context.services.root_key, member.id, member.totp_secret);
     const step = secret === null ? null : stepOfCode(secret, code, machineMs());
     if (member === null || step === null || !(await takeStaffStep(context.db, { id: member.id, step }))) {
-      await guess.attempt.fail();
+      await guess.attempt.fail(null);
       if (member !== null) await recordRefusal(context, 'staff.login.totp', member);
       throw guess.left === 0 ? signInEnded() : invalidTotp(guess.left);
     }

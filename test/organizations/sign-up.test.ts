@@ -205,6 +205,17 @@ test('a new password opens an account that wrong ones have locked', async () => 
   expect((await login(person.email, 'remembered at last')).statusCode).toBe(200);
 });
 
+test('a mail tells the owner of an account that is locked, once a lock, and nobody of an account that does not exist', async () => {
+  const person = await makePerson(a, 'developer');
+  for (let n = 0; n < 14; n++) await login(person.email, 'wrong');
+  expect(await mailsTo('sign_in_locked', person.email)).toBe(1);
+  shiftClock(16 * 60_000);
+  for (let n = 0; n < 14; n++) await login(person.email, 'wrong');
+  expect(await mailsTo('sign_in_locked', person.email)).toBe(2);
+  for (let n = 0; n < 14; n++) await login('nobody@nowhere.example', 'wrong');
+  expect(await mailsTo('sign_in_locked', 'nobody@nowhere.example')).toBe(0);
+});
+
 test('where single sign-on rules an address the mail says so, and nobody registers there', async () => {
   const { org } = await makeTenant('ruled');
   const tenant = { ...a, org };

@@ -204,12 +204,14 @@ export const reauthenticateOperation = operation({
     if (password !== undefined) {
       const about = emailKey(person.email) ?? person.email;
       const stored = person.password_hash;
-      await (await provePassword(context, { kind: 'account', about, stored, password })).succeed();
+      await (
+        await provePassword(context, { kind: 'account', about, stored, password, owner: person })
+      ).succeed();
     }
     if (code !== undefined) {
       const attempt = await beginAttempt(context, 'totp', person.id);
       if (!(await takeCode(context, person, code))) {
-        await attempt.fail();
+        await attempt.fail(person);
         throw invalidTotp(0);
       }
       await attempt.succeed();

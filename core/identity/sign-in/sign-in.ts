@@ -59,7 +59,14 @@ export function signInEnded(): ServiceError {
  */
 export async function provePassword(
   context: Context,
-  args: { kind: 'account' | 'staff'; about: string; stored: string | null; password: string },
+  args: {
+    kind: 'account' | 'staff';
+    about: string;
+    stored: string | null;
+    password: string;
+    /** Who learns of a lock; null where there is no such account, and for staff. */
+    owner: Pick<Person, 'id' | 'email'> | null;
+  },
 ): Promise<Attempt> {
   const attempt = await beginAttempt(context, args.kind, args.about);
   const is_right = await checkPassword(args.stored, args.password).catch(async (error: unknown) => {
@@ -67,7 +74,7 @@ export async function provePassword(
     throw error;
   });
   if (is_right) return attempt;
-  await attempt.fail();
+  await attempt.fail(args.owner);
   throw invalidCredentials();
 }
 
@@ -125,6 +132,7 @@ export async function signIn(
     about: key ?? input.email,
     stored: person?.password_hash ?? null,
     password: input.password,
+    owner: person,
   }).catch(async (error: unknown) => {
     if (!isWrongPassword(error)) throw error;
     // Also for an unknown account: a faster answer would reveal which accounts exist.
@@ -134,7 +142,7 @@ export async function signIn(
   if (person === null) throw invalidCredentials();
   if (enforced !== null && !(await hasWayBack(context.db, person, enforced))) {
     // The same answer, and the same count, as to a wrong password.
-    await attempt.fail();
+    await attempt.fail(person);
     await recordRefusal(context, 'auth.login', person);
     throw ssoRequired(enforced);
   }
@@ -217,7 +225,7 @@ export async function secondFactor(
   const guess = await beginGuess(context, input.mfa_token, 'usr_');
   const person = await findPerson(context.db, guess.subject as Id<'user'>);
   if (person === null || !(await takeCode(context, person, input.code))) {
-    await guess.attempt.fail();
+    await guess.attempt.fail(person);
     if (person !== null) await recordRefusal(context, 'auth.login.totp', person);
     throw guess.left === 0 ? signInEnded() : invalidTotp(guess.left);
   }

@@ -99,22 +99,24 @@ export async function takeAttempt(
 
 /**
  * Locks what has failed `max` times in its window: `first_s` seconds, twice as long each further time, at most
- * `most_s`.
+ * `most_s`. Until when; null where it is not locked by this.
  */
 export async function lockWhenFull(
   db: Db,
   key: ThrottleKey,
   args: { at: Date; max: number; first_s: number; most_s: number },
-): Promise<void> {
-  await db.query({
+): Promise<Date | null> {
+  const { rows } = await db.query<{ locked_until: Date }>({
     name: 'identity.lock_when_full',
     text: `
       update sign_in_throttle
          set locks = locks + 1,
              locked_until = $3::timestamptz + least($5 * power(2, least(locks, 16)), $6) * interval '1 second'
-       where kind = $1 and subject = $2 and failures >= $4 and locked_until is null`,
+       where kind = $1 and subject = $2 and failures >= $4 and locked_until is null
+      returning locked_until`,
     values: [key.kind, key.subject, args.at, args.max, args.first_s, args.most_s],
   });
+  return rows[0]?.locked_until ?? null;
 }
 
 /** When a refused attempt may be made again: the end of the lock or of the window. */

@@ -1,7 +1,9 @@
 // The limits on failed sign-ins per account and per address (docs/sign-in.md#failures). Counters live in
 // PostgreSQL, so that every process counts together.
 import { type Context, ServiceError, sha256 } from '../../kernel/index.ts';
+import { sendMail } from '../../mail/index.ts';
 import { addressPrefix } from '../sessions/network.ts';
+import type { Person } from '../types.ts';
 import {
   clearAttempts,
   findThrottleEnd,
@@ -28,6 +30,16 @@ function keyOf(kind: ThrottleKind, about: string): ThrottleKey {
   return { kind, subject: sha256(`${kind} ${about}`) };
 }
 
+/** Whose account it is. */
+type Owner = Pick<Person, 'id' | 'email'>;
+
+async function mailLock(context: Context, { id, email }: Owner, until: Date): Promise<void> {
+  await sendMail(context, {
+    ...{ template: 'sign_in_locked', to: [email], org_id: null, reference: `${id}-${until.getTime()}` },
+    data: { until: until.toISOString() },
+  });
+}
+
 /** Attempts: counted before they are checked, and ended afterwards in one of three ways. */
 export class Attempt {
   readonly #context: Context;
@@ -38,15 +50,20 @@ export class Attempt {
     this.#keys = keys;
   }
 
-  /** It failed: the count stays, and a counter that is full is locked. */
-  async fail(): Promise<void> {
+  /**
+   * It failed: the count stays, and a counter that is full is locked. A mail tells the owner of an account that is, once a
+   * lock; null: nobody has the account, or it is not a customer's.
+   */
+  async fail(owner: Owner | null): Promise<void> {
     for (const key of this.#keys) {
-      await lockWhenFull(this.#context.db, key, {
+      const locked_until = await lockWhenFull(this.#context.db, key, {
         at: this.#context.now(),
         max: maxFailures[key.kind],
         first_s: FIRST_LOCK_S,
         most_s: LONGEST_LOCK_S,
       });
+      if (locked_until !== null && owner !== null && key.kind !== 'address')
+        await mailLock(this.#context, owner, locked_until);
     }
   }
 

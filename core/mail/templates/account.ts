@@ -142,11 +142,11 @@ const sign_in_locked = template({
   duty: 'security',
   content: (d) => ({
     subject: 'Sign-in to your account is paused',
-    preview: 'Too many wrong passwords.',
+    preview: 'Too many wrong passwords or codes.',
     title: 'Sign-in to your account is paused',
     blocks: [
       text(
-        `Somebody entered a wrong password many times. New sign-ins are refused until ${timeText(d.until)}; sessions that are open go on.`,
+        `Somebody entered a wrong password or code many times. New sign-ins are refused until ${timeText(d.until)}; sessions that are open go on.`,
       ),
       text('If this was not you, your password held. Set a new one if it is used anywhere else.'),
     ],

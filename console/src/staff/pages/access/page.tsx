@@ -117,20 +117,22 @@ export function AccessPage() {
       <PageHead title="Access">
         <p>Who asks for an account, who waits for an organization, and codes that let people in.</p>
       </PageHead>
-      <WaitingCard
-        {...{ title: 'Open requests', what: 'requests', rows, older, error, onRetry: reread }}
-        empty={['Nothing waits', 'Nobody asks for access.']}
-      >
-        {(rows) => (
-          <ul className="items">
-            {rows.map((row) => (
-              <Request key={row.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
-            ))}
-          </ul>
-        )}
-      </WaitingCard>
-      <WaitlistCard />
-      <CodesCard />
+      <div className="stack">
+        <WaitingCard
+          {...{ title: 'Open requests', what: 'requests', rows, older, error, onRetry: reread }}
+          empty={['Nothing waits', 'Nobody asks for access.']}
+        >
+          {(rows) => (
+            <ul className="items">
+              {rows.map((row) => (
+                <Request key={row.id} row={row} onDecide={(verdict) => setDoing({ row, verdict })} />
+              ))}
+            </ul>
+          )}
+        </WaitingCard>
+        <WaitlistCard />
+        <CodesCard />
+      </div>
       {doing && (
         <Decision
           doing={doing}
