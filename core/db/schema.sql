@@ -674,6 +674,20 @@ CREATE INDEX dispute_unanswered ON public.dispute USING btree (closed_at) WHERE 
 CREATE INDEX dispute_walk ON public.dispute USING btree (opened_at DESC, id DESC);
 grant insert, select, update on public.dispute to svc_runtime;
 
+create table public.email_change (
+  user_id text not null,
+  email text not null,
+  email_key text not null,
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint email_change_pkey PRIMARY KEY (user_id),
+  constraint email_change_hash_key UNIQUE (hash),
+  constraint email_change_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint email_change_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on public.email_change to svc_runtime;
+
 create table public.fx_day (
   source text not null,
   fx_day date not null,
@@ -1209,6 +1223,7 @@ create table public.person (
   updated_at timestamp with time zone not null,
   admitted_at timestamp with time zone default now(),
   invite_code_id text,
+  locale text not null default 'en'::text,
   constraint person_pkey PRIMARY KEY (id),
   constraint person_email_once UNIQUE (email_key),
   constraint person_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),

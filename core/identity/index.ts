@@ -74,6 +74,7 @@ export {
   sessionCookie,
 } from './sessions/token.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';
+export { refuseUnproved } from './sign-in/proof.ts';
 export { totpCode } from './sign-in/totp.ts';
 export { deleteSsoOperation, getSsoOperation, putSsoOperation } from './sso/connections.ts';
 export {

@@ -12,6 +12,7 @@ import { listAuditOperation } from './audit/list.ts';
 import { memberOperations } from './members/operations.ts';
 import { createOrgOperation, transferOrgOperation } from './org-create.ts';
 import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
+import { updateMeOperation } from './profile/operations.ts';
 import {
   createScimTokenOperation,
   deleteScimTokenOperation,
@@ -61,6 +62,7 @@ export const identityOperations = [
   confirmTotpOperation,
   disableTotpOperation,
   recoveryCodesOperation,
+  updateMeOperation,
   listOrgsOperation,
   createOrgOperation,
   transferOrgOperation,

@@ -1,5 +1,7 @@
 // Who may run an operation. One function for every surface and every kind of caller, so that none forgets a rule
 // (docs/api.md#who-may-call). The order: 401, then 403 by address, second factor, scope and role; bodies come later.
+
+import { refuseUnproved } from '../identity/index.ts';
 import {
   type Audience,
   type Caller,
@@ -15,9 +17,6 @@ import { coversScope } from '../keys/index.ts';
 
 /** What of an operation decides who may run it. */
 type Admitting = Pick<Operation, 'audience' | 'method'>;
-
-/** A proof of the person counts this long. */
-const PROOF_MS = 15 * 60_000;
 
 const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
   org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
@@ -81,23 +80,13 @@ function admitSession({ audience, method }: Admitting, caller: SessionCaller, at
       throw denied(`The role ${caller.role} may not do this.`, { role: roles[0] ?? 'none' });
     }
   }
-  if (audience.reauthenticated === true && at.getTime() - caller.proved_at.getTime() > PROOF_MS) {
-    throw new ServiceError('reauthentication_required', 'Prove who you are again, then repeat this.', {
-      details: { methods: proofsOf(caller) },
-    });
-  }
+  if (audience.reauthenticated === true) refuseUnproved(caller, at);
   if (audience.kind === 'key') {
     // What acts in the live book alone must not be asked for while reading the other one.
     if (audience.sandbox === false && caller.environment === 'test') {
       throw new ServiceError('sandbox_key_not_allowed', 'This is not available in the test environment.');
     }
   }
-}
-
-/** How the person of a session can prove who they are. */
-function proofsOf({ sso_org_id, two_factor }: SessionCaller): readonly string[] {
-  if (sso_org_id !== undefined) return ['sso'];
-  return two_factor ? ['password', 'totp'] : ['password'];
 }
 
 function admitStaff(audience: Audience, caller: StaffCaller): void {

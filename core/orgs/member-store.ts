@@ -10,7 +10,7 @@ export async function findMembership(
   const { rows } = await db.query<Membership>({
     name: 'orgs.find_membership',
     text: `
-      select org.id as org_id, org.slug, org.name, member.role, org.status as org_status,
+      select org.id as org_id, org.slug, org.name, member.role, member.source, org.status as org_status,
              org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.org_id = $1 and member.user_id = $2 and member.status = 'active'`,
@@ -24,7 +24,7 @@ export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Memb
   const { rows } = await db.query<Membership>({
     name: 'orgs.list_memberships',
     text: `
-      select org.id as org_id, org.slug, org.name, member.role, org.status as org_status,
+      select org.id as org_id, org.slug, org.name, member.role, member.source, org.status as org_status,
              org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.user_id = $1 and member.status = 'active'

@@ -106,6 +106,7 @@ export interface Membership {
   readonly slug: string;
   readonly name: string;
   readonly role: Role;
+  readonly source: Member['source'];
   readonly org_status: OrgStatus;
   /** Why it is suspended where no person did it. */
   readonly suspended_for: 'payment_hold' | null;

@@ -8,7 +8,14 @@ import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { staffContext } from '../support/provision.ts';
-import { expectNoSidewaysScroll, fillSignIn, openPage, signedIn } from './browser.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fillSignIn,
+  openPage,
+  picture,
+  signedIn,
+} from './browser.ts';
 import { enrol, MODEL, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -228,6 +235,12 @@ test('a second factor is set up in the account, and a changed password ends the 
   const elsewhere = await signedIn(browser, stack, stack.viewer);
   const { page, context, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.viewer));
   await page.goto(at('meridian/live/profile'));
+  await page.getByLabel('Name').fill('Vera Rao');
+  await page.getByLabel('E-mail').fill('vera@elsewhere.example');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('A mail is on its way to vera@elsewhere.example.').waitFor();
+  await picture(page, 'profile-you');
+  await expectAccessible(page, 'profile');
   await page.getByRole('button', { name: 'Set up…' }).click();
   const dialog = page.getByRole('dialog');
   const secret = (await dialog.locator('.secret code').innerText()).replaceAll(' ', '');

@@ -54,3 +54,16 @@ export const listSessions = (): Promise<Result<{ readonly data: readonly OwnSess
 export const endSession = (id: string): Promise<Result<null>> => call('DELETE', `/v1/auth/sessions/${id}`);
 
 export const signOutEverywhere = (): Promise<Result<null>> => call('POST', '/v1/auth/logout-all');
+
+export interface Profile {
+  readonly email: string;
+  readonly name: string;
+  readonly locale: string;
+  /** An address that counts once it is proved. */
+  readonly email_pending: string | null;
+}
+
+export const updateMe = (changes: {
+  readonly name?: string;
+  readonly email?: string;
+}): Promise<Result<Profile>> => call('PATCH', '/v1/auth/me', changes);

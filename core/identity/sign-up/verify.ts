@@ -3,11 +3,12 @@
 import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { getEmailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { findChange, finishChange } from '../profile/change-email.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
 import { checkPassword, hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
 import { beginLinkAttempt, takeMailing } from '../sign-in/throttle.ts';
 import { findEnforced, ssoRequired } from '../sso/enforce.ts';
-import { findPersonByEmail, insertPerson } from '../store.ts';
+import { findPerson, findPersonByEmail, insertPerson } from '../store.ts';
 import { passChallenge } from './challenge.ts';
 import {
   deleteRegistrations,
@@ -107,7 +108,7 @@ function deadLink(): ServiceError {
 }
 
 /**
- * Makes the account that the link of `token` is for; returns its address. The password that was chosen with it is asked for:
+ * Makes the account that the link of `token` is for, or gives a person the address that it proves; returns the address. The password that was chosen with it is asked for:
  * an account with somebody else's password is not made by whoever only opens a link in their mail.
  * @throws ServiceError token_invalid (also when it was used, or the address has an account by now), token_expired,
  * invalid_credentials, too_many_attempts.
@@ -119,13 +120,16 @@ export async function verifyEmail(
   const attempt = await beginLinkAttempt(context);
   const hash = hasTokenForm('verification', token) ? hashToken(token) : null;
   const asked = hash === null ? null : await findRegistration(context.db, hash);
-  if (hash === null || asked === null) throw deadLink();
-  if (!(await checkPassword(asked.password_hash, password)))
+  const change = hash === null || asked !== null ? null : await findChange(context, hash);
+  if (hash === null || (asked === null && change === null)) throw deadLink();
+  const stored = asked?.password_hash ?? (await findPerson(context.db, change?.user_id ?? ''))?.password_hash;
+  if (!(await checkPassword(stored ?? null, password)))
     throw new ServiceError(
       'invalid_credentials',
       'This is not the password that was chosen with the account.',
     );
   await attempt.withdraw();
+  if (change !== null) return finishChange(context, { hash, user_id: change.user_id });
   return context.transaction(async (context) => {
     const at = context.now();
     const found = await lockRegistration(context.db, hash);

@@ -55,6 +55,46 @@ const email_verification = template({
   }),
 });
 
+const email_change = template({
+  data: Type.Object({ name: Type.String({ maxLength: 120 }), expires_at: TimeIn }),
+  sample: { name: 'Asha', expires_at: '2026-11-22T10:00:00.000Z' },
+  lives_hours: DAY,
+  duty: 'security',
+  secret: true,
+  content: (d, link) => ({
+    subject: 'Confirm your new e-mail address',
+    preview: 'Then you sign in with it.',
+    title: 'Confirm your new e-mail address',
+    blocks: [
+      text(
+        `This address was named as the new one of ${d.name === '' ? 'an account' : d.name}. Press the button and enter the password of the account, to confirm that the address is yours. The link is valid until ${timeText(d.expires_at)}.`,
+      ),
+      action('Confirm the address', link),
+      note(NOT_YOU),
+    ],
+    reason: yours,
+  }),
+});
+
+const email_changed = template({
+  data: Type.Object({ at: TimeIn }),
+  sample: { at: '2026-11-21T10:00:00.000Z' },
+  lives_hours: DAYS_3,
+  duty: 'security',
+  content: (d) => ({
+    subject: 'Your e-mail address was changed',
+    preview: 'You sign in with another address now.',
+    title: 'Your e-mail address was changed',
+    blocks: [
+      text(
+        `Your account has had another e-mail address since ${timeText(d.at)}, and every session was ended. It was confirmed with your password.`,
+      ),
+      note('If this was not you, write to support at once: your password is known to somebody else.'),
+    ],
+    reason: 'because this concerns the safety of your account',
+  }),
+});
+
 const account_exists = template({
   data: Type.Object({}),
   sample: {},
@@ -205,6 +245,8 @@ const waitlist_invited = template({
 export const accountMails = {
   invitation,
   email_verification,
+  email_change,
+  email_changed,
   account_exists,
   password_reset,
   password_reset_sso,
