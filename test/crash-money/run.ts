@@ -153,9 +153,9 @@ class Acts {
     setTimeout(() => this.#begin(other), draw.int(0, ROUND_MS));
   }
 
-  /** Everybody gives something away. */
-  beginGifts(): void {
-    for (const customer of this.#world.customers) this.#begin('gift', customer);
+  /** Everybody gives something away, or lets credit be bought by itself. */
+  beginWithAll(what: 'gift' | 'mandate'): void {
+    for (const customer of this.#world.customers) this.#begin(what, customer);
   }
 
   /** Until all of them have ended. */
@@ -175,7 +175,7 @@ async function runRounds(world: World, acts: Acts, draw: Draw, { rounds, progres
       behave(world);
       await acts.end(world);
       acts.faults.push(...(await passWhenDone(world, WEEK_MS)));
-      acts.beginGifts();
+      acts.beginWithAll('gift');
     }
     while (acts.under_way.size > UNDER_WAY_MAX) await Promise.race(acts.under_way);
     const manner = misbehave(world, draw);
@@ -212,6 +212,9 @@ export async function runMoneyCrash(options: MoneyOptions): Promise<MoneyReport>
   try {
     await runRounds(world, acts, draw, options);
     behave(world);
+    await acts.end(world);
+    // A debit is asked for by time that passes, and mandates of the rounds may all have been refused, cancelled or cut off.
+    acts.beginWithAll('mandate');
     await acts.end(world);
     faults.push(...(await rest(world)));
     const { promised } = acts.customers;
