@@ -8,12 +8,14 @@ import {
   type Charge,
   hasOpenDispute,
   lockTopup,
+  moneyIn,
   putStaffItem,
   RailError,
 } from '../topups/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { hasComeBack } from './announce.ts';
 import { findAttempt, lockAuto, moveAttempt } from './auto-store.ts';
+import { applyMandateFact } from './change.ts';
 import { endAttempt, failWith } from './end.ts';
 import { attemptWorkflowId, isBelow } from './trigger.ts';
 import type { Attempt, AttemptStatus } from './types.ts';
@@ -121,10 +123,31 @@ async function send(context: Context, whole: Whole, verdict: Verdict): Promise<C
 }
 
 /**
+ * Asks the rail for the state of the leave before a debit that is due: the event of a payer who paused or cancelled at his
+ * bank may have been lost, and a debit then would break a rule. Where it cannot be asked now, the debit is tried as it is.
+ */
+async function askLeave(context: Context, name: AttemptName): Promise<void> {
+  const { attempt, mandate } = await readWhole(context, name);
+  const { status, due_at, notice_failed } = attempt;
+  const is_due = status === 'waiting' && !notice_failed && due_at !== null && due_at <= context.now();
+  const { customer_ref, token_ref } = mandate;
+  if (!is_due || mandate.status !== 'active' || customer_ref === null || token_ref === null) return;
+  try {
+    const calls = moneyIn(context).rails[mandate.gateway]?.mandates ?? null;
+    const fact = (await calls?.readToken({ customer_ref, token_ref })) ?? null;
+    if (fact === null || fact.change === 'confirmed') return;
+    await context.transaction((context) => applyMandateFact(context, mandate.id, fact));
+  } catch (error) {
+    if (!(error instanceof RailError)) throw error;
+  }
+}
+
+/**
  * Makes the debit of an attempt that is due, unless nobody wants it any more, and books what the rail answers. Before
  * its time it does nothing. @throws RailError when the rail cannot be asked now; ServiceError not_found.
  */
 export async function chargeAttempt(context: Context, name: AttemptName): Promise<AttemptProgress> {
+  await askLeave(context, name);
   const verdict = await judge(context, name);
   const whole = await readWhole(context, name);
   const { id } = whole.topup;

@@ -28,7 +28,7 @@ interface Manners {
 
 export interface MailServer {
   readonly port: number;
-  readonly received: readonly Received[];
+  readonly received: Received[];
   /** Connections that were made, wrong ones included. */
   readonly connections: number;
   turn(manners: Partial<Manners>): void;

@@ -89,6 +89,8 @@ export interface RailMandates {
   readSetup(setup_ref: string): Promise<MandateFact | null>;
   /** Closes an open registration; one that is over stays as it is. */
   closeSetup(setup_ref: string): Promise<void>;
+  /** What the rail says of an allowance now, as an event would have; null where it is not asked, or does not know it. */
+  readToken(token: Token): Promise<MandateFact | null>;
   /** Takes the allowance back; one that is gone stays so. */
   cancelToken(token: Token): Promise<void>;
   /** Whether a debit by `method` waits until the rail has reported that it gave its notice. */

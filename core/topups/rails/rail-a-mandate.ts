@@ -8,6 +8,7 @@ import type {
   MandateMethod,
   RailMandates,
   SetupRequest,
+  Token,
 } from './mandate-types.ts';
 import { isUnanswered, type RailAClient } from './rail-a-client.ts';
 import { RailError } from './types.ts';
@@ -109,16 +110,26 @@ export function mandateOfPayment(payment: JsonObject, mandate_id: string): Manda
   };
 }
 
+/** The state of a token, asked for; null where the rail refuses to say, or says too little. */
+async function readToken(ask: Ask, { customer_ref, token_ref }: Token): Promise<MandateFact | null> {
+  try {
+    const token: unknown = await ask(({ sdk }) => sdk.customers.fetchToken(customer_ref, token_ref));
+    if (!isObject(token)) return null;
+    const details = isObject(token['recurring_details']) ? token['recurring_details'] : {};
+    return factOfToken({ customer_id: customer_ref, ...token }, CHANGES[String(details['status'])]);
+  } catch (error) {
+    if (!(error instanceof RailError) || !error.declined) throw error;
+    return null;
+  }
+}
+
 async function readSetup(ask: Ask, setup_ref: string): Promise<MandateFact | null> {
   const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref));
   const payments = (items as readonly unknown[]).filter(isObject);
   const paid = payments.find(({ captured, token_id }) => captured === true && textOf(token_id) !== null);
   if (paid === undefined) return null;
   const [customer_id, token_id] = [paid['customer_id'] as string, paid['token_id'] as string];
-  const token: unknown = await ask(({ sdk }) => sdk.customers.fetchToken(customer_id, token_id));
-  if (!isObject(token)) return null;
-  const details = isObject(token['recurring_details']) ? token['recurring_details'] : {};
-  const fact = factOfToken({ customer_id, ...token }, CHANGES[String(details['status'])]);
+  const fact = await readToken(ask, { customer_ref: customer_id, token_ref: token_id });
   if (fact === null) return null;
   const first_payment = Number(paid['amount']) > 0 ? textOf(paid['id']) : null;
   return { ...fact, setup_ref, first_payment };
@@ -185,6 +196,7 @@ export function railAMandates(
     readSetup: (setup_ref) => readSetup(ask, setup_ref),
     // The rail has no call that closes an order. Our page opens it no more.
     closeSetup: async () => {},
+    readToken: (token) => readToken(ask, token),
     async cancelToken({ customer_ref, token_ref }) {
       try {
         await ask(({ sdk }) => sdk.customers.deleteToken(customer_ref, token_ref));

@@ -145,6 +145,8 @@ export function railBMandates(ask: Ask): RailMandates {
       return factOf(await ask((client) => client.checkout.sessions.retrieve(setup_ref, { expand })));
     },
     closeSetup: (setup_ref) => passingOver(() => ask((client) => client.checkout.sessions.expire(setup_ref))),
+    // A card that its payer took away is refused, and nothing is lost but the answer.
+    readToken: async () => null,
     cancelToken: ({ token_ref }: Token) =>
       passingOver(() => ask((client) => client.paymentMethods.detach(token_ref))),
     givesNotice: () => false,

@@ -32,8 +32,7 @@ function list(items: readonly object[]): object {
 
 function ordersOf(store: RailAStore, query: URLSearchParams): object {
   const receipt = query.get('receipt');
-  const orders = [...store.orders.values()].reverse();
-  return collection(receipt === null ? orders : orders.filter((order) => order.receipt === receipt), query);
+  return collection(receipt === null ? [...store.orders.values()].reverse() : store.ordersOf(receipt), query);
 }
 
 function onOrders(store: RailAStore, { method, path, query, body }: ApiCall): object | null {

@@ -96,6 +96,12 @@ function registrationOf(body: Body): Pick<Order, 'customer_id' | 'method' | 'tok
   return { customer_id, method: String(method ?? 'upi'), token: token as NonNullable<Order['token']> };
 }
 
+function append<T>(all: Map<string, T[]>, name: string, one: T): void {
+  const known = all.get(name);
+  if (known === undefined) all.set(name, [one]);
+  else known.push(one);
+}
+
 export interface Payer {
   readonly email?: string;
   readonly notes?: Notes;
@@ -119,6 +125,9 @@ export class RailAStore {
   bars_refund: (payment_id: string) => boolean = () => false;
   readonly mandates: Mandates;
   private readonly emit: (event: RailAEvent) => void;
+  /** Payments by order and orders by receipt; made at the first look, because all may come from a file. */
+  private by_order: Map<string, Payment[]> | null = null;
+  private by_receipt: Map<string, Order[]> | null = null;
 
   constructor(emit: (event: RailAEvent) => void) {
     this.emit = emit;
@@ -158,6 +167,7 @@ export class RailAStore {
       attempts: 0,
     };
     this.orders.set(order.id, order);
+    if (this.by_receipt !== null) append(this.by_receipt, String(receipt), order);
     if (body['notification'] !== undefined) this.mandates.announce(order, body['notification']);
     return order;
   }
@@ -176,7 +186,15 @@ export class RailAStore {
 
   /** Payments of an order, newest first, as the rail lists them. */
   paymentsOf(order_id: string): Payment[] {
-    return [...this.payments.values()].filter((payment) => payment.order_id === order_id).reverse();
+    this.by_order ??= Map.groupBy(this.payments.values(), (payment) => payment.order_id);
+    const known = this.by_order.get(order_id) ?? [];
+    return known.filter(({ id }) => this.payments.has(id)).reverse();
+  }
+
+  /** Orders of a receipt, newest first. */
+  ordersOf(receipt: string): Order[] {
+    this.by_receipt ??= Map.groupBy(this.orders.values(), (order) => String(order.receipt));
+    return (this.by_receipt.get(receipt) ?? []).toReversed();
   }
 
   /** An attempt to pay, whose end is open. */
@@ -209,6 +227,7 @@ export class RailAStore {
       error_reason: null,
     };
     this.payments.set(payment.id, payment);
+    if (this.by_order !== null) append(this.by_order, order_id, payment);
     order.attempts++;
     if (order.status === 'created') order.status = 'attempted';
     return payment;
