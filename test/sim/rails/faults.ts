@@ -1,5 +1,5 @@
 // Faults of a rail's API on request: the next calls that match fail, wait, or lose their answer.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** A fault of the next API calls that match. */
 export interface ApiFault {
@@ -8,11 +8,17 @@ export interface ApiFault {
   /** How many calls; 1 when absent. */
   times?: number;
   /**
-   * `error`: `status` without acting. `delay`: acts after `delay_ms`. `late_answer`: acts at once and answers after
+   * `error`: `status` without acting. `garbled`: acts, and answers something else. `delay`: acts after `delay_ms`. `late_answer`: acts at once and answers after
    * `delay_ms`. `lost_answer`: acts, then breaks the connection.
    */
-  readonly mode: 'error' | 'delay' | 'late_answer' | 'lost_answer';
+  readonly mode: 'error' | 'garbled' | 'delay' | 'late_answer' | 'lost_answer';
   readonly status?: number;
+  /** What a refusal says of itself; the words of a broken rail when absent. */
+  readonly reason?: string;
+  readonly description?: string;
+  /** These bytes instead of the answer, with `status` or 200; acts before. */
+  readonly body?: string;
+  readonly content_type?: string;
   readonly delay_ms?: number;
 }
 
@@ -35,6 +41,12 @@ export class Faults {
 /** Waits as long as `fault` says. */
 export function pause(fault: ApiFault): Promise<void> {
   return new Promise((done) => setTimeout(done, fault.delay_ms ?? 1_000));
+}
+
+/** Answers what no client of this rail expects. */
+export function garble(response: ServerResponse, { status = 200, body = '', content_type }: ApiFault): void {
+  response.writeHead(status, { 'content-type': content_type ?? 'application/json' });
+  response.end(body);
 }
 
 /** The whole body of a request, as text. */

@@ -1,7 +1,7 @@
 // The rail over HTTP: its API with idempotency keys, its checkout page, and controls to make it misbehave.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ApiFault, bodyOf, Faults, pause } from './faults.ts';
+import { type ApiFault, bodyOf, Faults, garble, pause } from './faults.ts';
 import { type Form, parseForm, textAt } from './form.ts';
 import { expanded, listOf, pathsOf } from './lists.ts';
 import type { CardFate } from './mandates.ts';
@@ -223,6 +223,7 @@ class RailServer {
       this.api(request.method as string, url.pathname, parseForm(text), url.searchParams),
     );
     if (fault?.mode === 'late_answer') await pause(fault);
+    if (fault?.mode === 'garbled') return garble(response, fault);
     if (fault?.mode === 'lost_answer') {
       request.socket.destroy();
       return;

@@ -1,7 +1,7 @@
 // Rail-a over HTTP: its API with basic authentication and JSON, its checkout, and controls to make it misbehave.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ApiFault, bodyOf, Faults, pause } from '../faults.ts';
+import { type ApiFault, bodyOf, Faults, garble, pause } from '../faults.ts';
 import { readState, writeState } from '../state-file.ts';
 import { type DeliveryKnobs, Webhooks } from '../webhooks.ts';
 import { acts } from './acts.ts';
@@ -151,9 +151,8 @@ class RailAServer {
     this.authorise(request);
     const fault = this.faults.take(call);
     if (fault?.mode === 'error') {
-      throw new RailARefusal(fault.status ?? 500, 'We are facing some trouble completing your request.', {
-        reason: 'server_error',
-      });
+      const { description = 'We are facing some trouble completing your request.', reason } = fault;
+      throw new RailARefusal(fault.status ?? 500, description, { reason: reason ?? 'server_error' });
     }
     if (fault?.mode === 'delay') await pause(fault);
     const key = request.headers['x-refund-idempotency'];
@@ -170,6 +169,7 @@ class RailAServer {
       request.socket.destroy();
       return;
     }
+    if (fault?.mode === 'garbled') return garble(response, fault);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer));
   }
