@@ -1,11 +1,19 @@
 // The scrolling frame of a table. The page never scrolls sideways; a wide table does, by keyboard too.
 import type { ReactNode } from 'react';
 
-export function Table({ name, busy, children }: { name: string; busy?: boolean; children: ReactNode }) {
+interface Frame {
+  readonly name: string;
+  readonly busy?: boolean;
+  /** On a narrow screen each row becomes a card; cells say by `data-label` which column they are of. */
+  readonly stacks?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Table({ name, busy, stacks = false, children }: Frame) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className="table-scroll" aria-label={name} tabIndex={0}>
-      <table className="table" aria-busy={busy || undefined}>
+      <table className={stacks ? 'table stacks' : 'table'} aria-busy={busy || undefined}>
         {children}
       </table>
     </section>

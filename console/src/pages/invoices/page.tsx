@@ -56,18 +56,18 @@ function Line({
         {row.originalNumber && <span className="sub">of {row.originalNumber}</span>}
         <Registration row={row} />
       </td>
-      <td className="soft">
+      <td className="soft" data-label="Date">
         <Time at={row.issuedAt} />
       </td>
-      <td>{nameOf(row.kind)}</td>
-      <td className="n">
-        {sign}
-        {currencyText(row.taxableMinor, row.currency)}
+      <td data-label="Kind">{nameOf(row.kind)}</td>
+      <td className="n" data-label="Taxable">
+        {sign + currencyText(row.taxableMinor, row.currency)}
       </td>
-      <td className="n">{taxOf(row) === 0 ? '–' : sign + currencyText(taxOf(row), row.currency)}</td>
-      <td className="n">
-        {sign}
-        {currencyText(row.totalMinor, row.currency)}
+      <td className="n" data-label="Tax">
+        {taxOf(row) === 0 ? '–' : sign + currencyText(taxOf(row), row.currency)}
+      </td>
+      <td className="n invoice-total" data-label="Total">
+        {sign + currencyText(row.totalMinor, row.currency)}
       </td>
       <td>
         <div className="invoice-actions">
@@ -103,7 +103,7 @@ function Rows({
     );
   }
   return (
-    <Table name="List of invoices" busy={rows === undefined}>
+    <Table name="List of invoices" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Number',
