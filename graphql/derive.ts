@@ -21,7 +21,7 @@ interface Plain {
 /** Members that hold an id; all other text becomes String. */
 const idNames: ReadonlySet<string> = new Set([
   ...['id', 'org_id', 'project_id', 'key_id', 'user_id', 'session_id', 'staff_id', 'request_id'],
-  ...['topup_id', 'refund_id', 'invoice_id', 'credit_note_id', 'rotated_from'],
+  ...['topup_id', 'refund_id', 'invoice_id', 'document_id', 'credit_note_id', 'rotated_from'],
 ]);
 
 // biome-ignore lint/suspicious/noExplicitAny: derived types are known to the schema, not to the compiler

@@ -1,4 +1,6 @@
-// A balance as people read it. Pure.
+// Balances and entries as people read them.
+import { findDocumentsOf, type NamedDocument } from '../invoices/index.ts';
+import { type Db, isId } from '../kernel/index.ts';
 import type { Balance, Entry } from '../ledger/index.ts';
 import { type Currency, decimalOf, minorFor, rateText } from '../topups/index.ts';
 import type { BalanceView, EntryView } from './schema.ts';
@@ -27,8 +29,22 @@ export function viewBalance(balance: Balance, { currency, rate_e8 }: Display): B
   };
 }
 
-/** A ledger entry on the wire. */
-export function viewEntry(entry: Entry): EntryView {
+/** The documents of those of `entries` that are about a payment or a refund. */
+async function documentsOf(db: Db, entries: readonly Entry[]) {
+  const refs = entries.flatMap(({ ref_id }) => (ref_id === null ? [] : [ref_id]));
+  return findDocumentsOf(db, {
+    topup_ids: refs.filter((ref) => isId('topup', ref)),
+    refund_ids: refs.filter((ref) => isId('refund', ref)),
+  });
+}
+
+/** Ledger entries on the wire; `db` has the documents. */
+export async function viewEntries(db: Db, entries: readonly Entry[]): Promise<EntryView[]> {
+  const documents = await documentsOf(db, entries);
+  return entries.map((entry) => viewEntry(entry, documents.get(entry.ref_id ?? '') ?? null));
+}
+
+function viewEntry(entry: Entry, document: NamedDocument | null): EntryView {
   return {
     seq: entry.seq,
     kind: entry.kind,
@@ -38,5 +54,7 @@ export function viewEntry(entry: Entry): EntryView {
     ref_type: entry.ref_type,
     ref_id: entry.ref_id,
     created_at: entry.created_at.toISOString(),
+    document_id: document?.id ?? null,
+    document_number: document?.number ?? null,
   };
 }

@@ -15,7 +15,7 @@ import {
 import { catchUp, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
 import { SANDBOX_CREDIT } from '../orgs/index.ts';
 import { displayBalance } from '../topups/index.ts';
-import { viewBalance, viewEntry } from './balance.ts';
+import { viewBalance, viewEntries } from './balance.ts';
 import { callersBook } from './book.ts';
 import { checkInOperation, getCheckinOperation } from './checkin/operations.ts';
 import { listLotsOperation } from './lots.ts';
@@ -50,6 +50,8 @@ const entryExample = {
   ref_type: null,
   ref_id: null,
   created_at: '2026-11-21T10:00:01.561Z',
+  document_id: null,
+  document_number: null,
 } as const;
 
 export const getBalanceOperation = operation({
@@ -95,7 +97,7 @@ export const listEntriesOperation = operation({
       read: (after, limit) => readEntries(ledger, { book_id, before_seq: after?.at ?? null, kind, limit }),
       placeOf: (entry) => ({ at: entry.seq, id: '' }),
     });
-    const shown = rows.map(viewEntry);
+    const shown = await viewEntries(context.db, rows);
     if (input.format !== 'csv') return page(shown, next_cursor, cursorAt);
     context.header('x-svc-next-cursor', next_cursor);
     return new FileAnswer({

@@ -28,6 +28,8 @@ export const EntryView = named(
     created_at: Time,
     // New columns come last, so that programs that read the CSV by position still work.
     balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
+    document_id: nullable(Type.String({ description: 'invoice of a top-up, credit note of a refund' })),
+    document_number: nullable(Type.String({ description: 'what people call that document' })),
   }),
 );
 export type EntryView = Static<typeof EntryView>;

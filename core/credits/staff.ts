@@ -18,7 +18,7 @@ import {
 } from '../kernel/index.ts';
 import { bookedCredit, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
 import { type Org, searchOrgs } from '../orgs/index.ts';
-import { viewEntry } from './balance.ts';
+import { viewEntries } from './balance.ts';
 import { bookIn } from './book.ts';
 import { EntryView } from './schema.ts';
 import { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
@@ -158,7 +158,7 @@ export const listStaffEntriesOperation = operation({
         read: (after, limit) => readEntries(ledger, { book_id, before_seq: after?.at ?? null, kind, limit }),
         placeOf: (entry) => ({ at: entry.seq, id: '' }),
       });
-      return page(rows.map(viewEntry), next_cursor, cursorAt);
+      return page(await viewEntries(context.db, rows), next_cursor, cursorAt);
     }),
 });
 

@@ -3,8 +3,11 @@
 import { Type } from 'typebox';
 import { auditTargetOf, getStaffOrg, lookInto } from '../credits/index.ts';
 import { listActs, writeAudit } from '../identity/index.ts';
-import { listInvoices } from '../invoices/index.ts';
+import { fileName, fileOf, findDocument, listInvoices } from '../invoices/index.ts';
 import {
+  FileAnswer,
+  idOf,
+  isId,
   lineOf,
   notFound,
   operation,
@@ -103,6 +106,33 @@ export const listStaffDocumentsOperation = operation({
     }),
 });
 
+const staffPdfOperation = operation({
+  name: 'staff.documents.pdf',
+  method: 'GET',
+  path: '/staff/documents/:id/pdf',
+  summary: 'Download an invoice or credit note of any organization as PDF',
+  audience: readers,
+  input: Type.Object({ id: idOf('invoice') }),
+  output: Type.String({ description: 'the bytes of the file' }),
+  produces: 'application/pdf',
+  errors: ['service_unavailable'],
+  example: '%PDF-1.7',
+  async run(context, { id }) {
+    const is_id = isId('invoice', id) || isId('credit_note', id);
+    const invoice = is_id ? await findDocument(context.db, id) : null;
+    if (invoice === null) throw notFound();
+    const { org_id, number } = invoice;
+    const target = { type: 'invoice', id, display: number };
+    await writeAudit(context, { action: 'staff.documents.pdf', org_id, target });
+    const { pdf } = await fileOf(context, invoice);
+    return new FileAnswer({
+      content_type: 'application/pdf',
+      filename: fileName(number, 'pdf'),
+      body: pdf,
+    });
+  },
+});
+
 export const listStaffActsOperation = operation({
   name: 'staff.audit.list',
   method: 'GET',
@@ -186,6 +216,8 @@ export const resolveItemOperation = operation({
       subject: 'rail-b pay_2',
       topup_id: null,
       org_id: null,
+      org_name: null,
+      invoice_number: null,
       in_review: false,
       details: [{ name: 'amount_minor', value: '2500' }],
       created_at: '2026-11-21T10:00:00.000Z',
@@ -221,6 +253,7 @@ export const resolveItemOperation = operation({
 export const deskOperations = [
   listStaffTopupsOperation,
   listStaffDocumentsOperation,
+  staffPdfOperation,
   listStaffActsOperation,
   listStaffItemsOperation,
   resolveItemOperation,

@@ -11,6 +11,8 @@ export const ItemView = Type.Object({
   subject: Type.String({ description: 'what it is about; with the kind, one matter' }),
   topup_id: nullable(Type.String()),
   org_id: nullable(Type.String()),
+  org_name: nullable(Type.String()),
+  invoice_number: nullable(Type.String({ description: 'of its top-up' })),
   in_review: Type.Boolean({
     description: 'its top-up is in review, and the item cannot be resolved until it is not',
   }),
@@ -27,6 +29,7 @@ export const DocumentView = Type.Object({
   tax_minor: Type.Integer(),
   total_minor: Type.Integer(),
   topup_id: nullable(Type.String()),
+  original_number: nullable(Type.String({ description: 'the document that a credit note takes back from' })),
   issued_at: Time,
   sent_at: nullable(Time),
   irn_status: Type.String({
@@ -62,6 +65,8 @@ export function viewItem(item: OpenItem): Static<typeof ItemView> {
     subject: item.subject,
     topup_id: item.topup_id,
     org_id: item.org_id,
+    org_name: item.org_name,
+    invoice_number: item.invoice_number,
     in_review: item.topup_status === 'review',
     details: namedFacts(item.details),
     created_at: item.created_at.toISOString(),
@@ -79,6 +84,7 @@ export function viewDocument(invoice: Invoice): Static<typeof DocumentView> {
     tax_minor: invoice.cgst_minor + invoice.sgst_minor + invoice.igst_minor,
     total_minor: invoice.total_minor,
     topup_id: invoice.topup_id,
+    original_number: invoice.original_number,
     issued_at: invoice.issued_at.toISOString(),
     sent_at: invoice.sent_at?.toISOString() ?? null,
     irn_status: invoice.irn_status,

@@ -3,6 +3,7 @@ export { type EInvoice, eInvoice } from './e-invoice.ts';
 export { fileOf } from './file.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
+export { fileName } from './number.ts';
 export { invoiceOperations, listInvoicesOperation, resendOperation } from './operations.ts';
 export { listGstRates } from './rate-store.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
@@ -12,12 +13,14 @@ export { isStateOfAddress, stateName } from './states.ts';
 export {
   endRegistration,
   findDocument,
+  findDocumentsOf,
   findInvoice,
   findNumbered,
   listInvoices,
   listIssued,
   markRegistered,
   markSent,
+  type NamedDocument,
   reopenRegistration,
 } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';

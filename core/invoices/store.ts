@@ -150,6 +150,29 @@ export async function findNumbered(db: Db, number: string): Promise<Invoice | nu
   return rows[0] === undefined ? null : findDocument(db, rows[0].id);
 }
 
+/** A document as people call it. */
+export interface NamedDocument {
+  readonly id: InvoiceId;
+  readonly number: string;
+}
+
+/** The invoice of each of these top-ups and the credit note of each of these refunds, by the id of what it is about. */
+export async function findDocumentsOf(
+  db: Db,
+  args: { topup_ids: readonly string[]; refund_ids: readonly string[] },
+): Promise<ReadonlyMap<string, NamedDocument>> {
+  if (args.topup_ids.length + args.refund_ids.length === 0) return new Map();
+  const { rows } = await db.query<NamedDocument & { about: string }>({
+    name: 'invoices.find_of',
+    text: `
+      select topup_id as about, id, number from invoice where topup_id = any($1) and kind <> 'credit_note'
+      union all
+      select refund_id as about, id, number from invoice where refund_id = any($2)`,
+    values: [args.topup_ids, args.refund_ids],
+  });
+  return new Map(rows.map(({ about, ...document }) => [about, document]));
+}
+
 /**
  * A document of `org_id`, locked until the transaction ends, so that its credit notes are issued one after the other;
  * null when it is missing or another organization's.

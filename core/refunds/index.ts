@@ -29,6 +29,8 @@ export {
   listStaffDisputesOperation,
   listStaffRefundsOperation,
   payDisputeOperation,
+  StaffDisputeView,
+  StaffRefundView,
   staffRefundOperations,
 } from './staff-operations.ts';
 export { findRefund, listStaffRefunds } from './store.ts';

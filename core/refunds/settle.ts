@@ -6,7 +6,14 @@ import type { Context } from '../kernel/index.ts';
 import { orderRestore, writeEvent } from '../ledger/index.ts';
 import { sendMail } from '../mail/index.ts';
 import { findBilling, readShard } from '../orgs/index.ts';
-import { addStaffItem, formatAmount, formatCredits, type RefundFact, type Topup } from '../topups/index.ts';
+import {
+  addStaffItem,
+  formatAmount,
+  formatCredits,
+  nameTopups,
+  type RefundFact,
+  type Topup,
+} from '../topups/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { decideRefund } from './decide.ts';
 import { taxOf } from './proportion.ts';
@@ -61,7 +68,8 @@ async function mailOutcome(
   if (billing === null) throw new Error(`${org_id} has gone`);
   const to = await findBillingMailboxes(context.db, org_id);
   const [total, credits] = [formatAmount(total_minor, currency), formatCredits(credits_micro)];
-  const about = { org: billing.name, slug: billing.slug, total, credits, refund_id };
+  const invoice_number = (await nameTopups(context.db, [topup_id])).get(topup_id)?.invoice_number ?? null;
+  const about = { org: billing.name, slug: billing.slug, total, credits, refund_id, invoice_number };
   const mail = { to, org_id, reference: refund_id };
   if (outcome === null) await sendMail(context, { ...mail, template: 'refund_failed', data: about });
   else

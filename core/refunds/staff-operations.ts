@@ -8,13 +8,22 @@ import {
   isId,
   lineOf,
   notFound,
+  nullable,
   operation,
   page,
   pageInput,
   pageOf,
   walkPage,
 } from '../kernel/index.ts';
-import { DisputeView, disputeExample, listDisputes, viewDispute } from '../topups/index.ts';
+import {
+  type Dispute,
+  DisputeView,
+  disputeExample,
+  listDisputes,
+  nameTopups,
+  type TopupNames,
+  viewDispute,
+} from '../topups/index.ts';
 import { endLossBy } from './disputes/loss.ts';
 import { refundExample } from './operations.ts';
 import { RefundView, viewRefund } from './schema.ts';
@@ -48,6 +57,28 @@ async function look(
 const placeBefore = (after: { at: number; id: string } | null) =>
   after === null ? null : { at: new Date(after.at), id: after.id };
 
+/** What people call the parties of a refund or dispute. */
+const Names = Type.Object({
+  org_name: Type.String(),
+  invoice_number: nullable(Type.String({ description: 'of the payment that it is about' })),
+});
+const names = { org_name: 'Acme', invoice_number: 'INV/26-27/00001' };
+
+/** Each of `rows` beside the names of its top-up. */
+async function named<T extends { readonly topup_id: Id<'topup'> }>(
+  { db }: Context,
+  rows: readonly T[],
+): Promise<(readonly [T, TopupNames])[]> {
+  const found = await nameTopups(
+    db,
+    rows.map(({ topup_id }) => topup_id),
+  );
+  return rows.map((row) => [row, found.get(row.topup_id) ?? { org_name: '', invoice_number: null }]);
+}
+
+export const StaffDisputeView = Type.Intersect([DisputeView, Names]);
+export const StaffRefundView = Type.Intersect([RefundView, Names]);
+
 export const listStaffDisputesOperation = operation({
   name: 'staff.disputes.list',
   method: 'GET',
@@ -55,9 +86,9 @@ export const listStaffDisputesOperation = operation({
   summary: 'List disputes of all organizations or of one, newest first',
   audience: readers,
   input: listed('only open ones, and losses that nobody has paid'),
-  output: pageOf(DisputeView),
+  output: pageOf(StaffDisputeView),
   errors: [],
-  example: { object: 'list', data: [disputeExample], next_cursor: '' },
+  example: { object: 'list', data: [{ ...disputeExample, ...names }], next_cursor: '' },
   run: (context, input) =>
     context.transaction(async (context) => {
       const { org_id, waiting, bound } = await look(context, 'staff.disputes.list', input);
@@ -69,7 +100,12 @@ export const listStaffDisputesOperation = operation({
           listDisputes(context.db, { org_id, waiting, before: placeBefore(after), limit }),
         placeOf: (dispute) => ({ at: dispute.opened_at.getTime(), id: dispute.id }),
       });
-      return page(rows.map(viewDispute), next_cursor, cursorAt);
+      const shown = await named(context, rows);
+      return page(
+        shown.map(([dispute, names]) => ({ ...viewDispute(dispute), ...names })),
+        next_cursor,
+        cursorAt,
+      );
     }),
 });
 
@@ -80,9 +116,9 @@ export const listStaffRefundsOperation = operation({
   summary: 'List refunds of all organizations or of one, newest first',
   audience: readers,
   input: listed('only those that are pending or have failed'),
-  output: pageOf(RefundView),
+  output: pageOf(StaffRefundView),
   errors: [],
-  example: { object: 'list', data: [refundExample], next_cursor: '' },
+  example: { object: 'list', data: [{ ...refundExample, ...names }], next_cursor: '' },
   run: (context, input) =>
     context.transaction(async (context) => {
       const { org_id, waiting, bound } = await look(context, 'staff.refunds.list', input);
@@ -95,7 +131,7 @@ export const listStaffRefundsOperation = operation({
         placeOf: (refund) => ({ at: refund.created_at.getTime(), id: refund.id }),
       });
       return page(
-        rows.map((refund) => viewRefund(refund)),
+        (await named(context, rows)).map(([refund, names]) => ({ ...viewRefund(refund), ...names })),
         next_cursor,
         cursorAt,
       );
@@ -103,7 +139,15 @@ export const listStaffRefundsOperation = operation({
 });
 
 const Act = Type.Object({ id: idOf('dispute'), reason: lineOf(500) });
-const Ended = Type.Object({ dispute: DisputeView });
+const Ended = Type.Object({ dispute: StaffDisputeView });
+
+/** Ends the loss of a dispute, and shows it with its names. @throws ServiceError not_found, state_conflict. */
+async function endLoss(context: Context, ended: Parameters<typeof endLossBy>[1]) {
+  const [[dispute, names]] = (await named(context, [await endLossBy(context, ended)])) as [
+    readonly [Dispute, TopupNames],
+  ];
+  return { dispute: { ...viewDispute(dispute), ...names } };
+}
 
 function disputeId(text: string): Id<'dispute'> {
   if (!isId('dispute', text)) throw notFound();
@@ -119,9 +163,9 @@ export const liftDisputeOperation = operation({
   input: Act,
   output: Ended,
   errors: ['state_conflict'],
-  example: { dispute: { ...disputeExample, lifted_at: '2026-12-21T10:00:00.000Z' } },
+  example: { dispute: { ...disputeExample, ...names, lifted_at: '2026-12-21T10:00:00.000Z' } },
   async run(context, { id, reason }) {
-    return { dispute: viewDispute(await endLossBy(context, { id: disputeId(id), by: 'lifted', reason })) };
+    return endLoss(context, { id: disputeId(id), by: 'lifted', reason });
   },
 });
 
@@ -134,9 +178,9 @@ export const payDisputeOperation = operation({
   input: Act,
   output: Ended,
   errors: ['state_conflict'],
-  example: { dispute: { ...disputeExample, paid_at: '2026-12-22T10:00:00.000Z' } },
+  example: { dispute: { ...disputeExample, ...names, paid_at: '2026-12-22T10:00:00.000Z' } },
   async run(context, { id, reason }) {
-    return { dispute: viewDispute(await endLossBy(context, { id: disputeId(id), by: 'paid', reason })) };
+    return endLoss(context, { id: disputeId(id), by: 'paid', reason });
   },
 });
 

@@ -31,6 +31,7 @@ const Body = Type.Object(
   {
     text: Type.Optional(Type.String()),
     invoice_id: Type.Optional(idOf('invoice')),
+    invoice_number: Type.Optional(Type.String({ description: 'what people call that document' })),
     topup_id: Type.Optional(idOf('topup')),
     key_id: Type.Optional(idOf('key')),
     requested: Type.Optional(LimitsView),
@@ -74,7 +75,11 @@ export const threadExample = {
   kind: 'invoice_correction',
   status: 'open',
   subject: 'An invoice has the wrong address',
-  body: { text: 'We have moved to Pune.', invoice_id: 'inv_01KACZ3V8S6T5R4Q3P2N1M0K9J' },
+  body: {
+    text: 'We have moved to Pune.',
+    invoice_id: 'inv_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
+  },
   waiting_for: 'customer',
   created_by: 'usr_01KACZ3V8S6T5R4Q3P2N1M0K9K',
   resolution: '',

@@ -116,20 +116,31 @@ interface NewTicket {
   readonly topup_id?: string;
 }
 
-/** @throws ServiceError not_found for a document or top-up that is not the organization's. */
-async function refuseForeign(context: Context, org_id: Id<'org'>, about: NewTicket): Promise<void> {
+/**
+ * What a ticket is about, with the number of the document that it or its top-up names.
+ * @throws ServiceError not_found for a document or top-up that is not the organization's.
+ */
+async function subjectOf(context: Context, org_id: Id<'org'>, about: NewTicket) {
   const { invoice_id, topup_id } = about;
+  let invoice_number: string | null = null;
   if (invoice_id !== undefined) {
     const found =
       isId('invoice', invoice_id) || isId('credit_note', invoice_id)
         ? await findInvoice(context.db, { org_id, id: invoice_id })
         : null;
     if (found === null) throw notFound();
+    invoice_number = found.number;
   }
   if (topup_id !== undefined) {
     const found = isId('topup', topup_id) ? await findTopup(context.db, { org_id, id: topup_id }) : null;
     if (found === null) throw notFound();
+    invoice_number ??= found.invoice_number;
   }
+  return {
+    ...(invoice_id === undefined ? {} : { invoice_id }),
+    ...(topup_id === undefined ? {} : { topup_id }),
+    ...(invoice_number === null ? {} : { invoice_number }),
+  };
 }
 
 /** Opens a ticket for the caller's organization. @throws ServiceError not_found, plan_limit_reached. */
@@ -138,17 +149,13 @@ export function openTicket(context: Context, given: NewTicket): Promise<Thread> 
     const { org_id } = orgCaller(context);
     // Held, so that of many tickets at once no more than the bound are open.
     if ((await lockOrg(context.db, org_id)) === null) throw notFound();
-    await refuseForeign(context, org_id, given);
+    const about = await subjectOf(context, org_id, given);
     if ((await countOpenTickets(context.db, org_id)) >= OPEN_MAX) {
       const words = `At most ${OPEN_MAX} tickets are open at a time. Close one that is done with.`;
       throw new ServiceError('plan_limit_reached', words, { details: { limit: OPEN_MAX } });
     }
-    const { kind, subject, text, invoice_id, topup_id } = given;
-    const body = {
-      text,
-      ...(invoice_id === undefined ? {} : { invoice_id }),
-      ...(topup_id === undefined ? {} : { topup_id }),
-    };
+    const { kind, subject, text } = given;
+    const body = { text, ...about };
     const id = context.newId('ticket');
     const created_by = askerOf(context);
     await insertTicket(context.db, {

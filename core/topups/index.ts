@@ -110,8 +110,10 @@ export {
   listTopups,
   lockTopup,
   nameOrder,
+  nameTopups,
   noteFee,
   purgeQuotes,
+  type TopupNames,
 } from './store.ts';
 export { readTerms } from './terms.ts';
 export { type LossTotal, type PaymentTotal, sumLosses, sumPayments } from './totals-store.ts';

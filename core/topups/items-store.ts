@@ -14,13 +14,19 @@ export interface OpenItem {
   readonly topup_id: Id<'topup'> | null;
   readonly topup_status: TopupStatus | null;
   readonly org_id: Id<'org'> | null;
+  readonly org_name: string | null;
+  /** Number of the document of the top-up. */
+  readonly invoice_number: string | null;
 }
 
 // An item names a top-up in its details or is about one; one that names none may name an organization.
 const FROM = `
   select s.staff_item_id, s.kind, s.subject, s.details, s.created_at, s.resolved_at,
-         t.id as topup_id, t.status as topup_status, coalesce(t.org_id, s.details->>'org_id') as org_id
-    from staff_item s left join topup t on t.id = coalesce(s.details->>'topup_id', s.subject)`;
+         t.id as topup_id, t.status as topup_status, coalesce(t.org_id, s.details->>'org_id') as org_id,
+         o.name as org_name, i.number as invoice_number
+    from staff_item s left join topup t on t.id = coalesce(s.details->>'topup_id', s.subject)
+         left join org o on o.id = coalesce(t.org_id, s.details->>'org_id')
+         left join invoice i on i.id = t.invoice_id`;
 
 /** Items that nobody has resolved, oldest first, strictly after `after`; of `org_id` alone where one is given. */
 export async function listOpenItems(

@@ -61,6 +61,7 @@ const topupExample = {
   method: null,
   status: 'pending',
   invoice_id: null,
+  invoice_number: null,
   source: 'checkout',
   refunded_minor: 0,
   refunded_credits_micro: 0,

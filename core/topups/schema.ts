@@ -49,6 +49,9 @@ export const TopupView = named(
     method: nullable(Type.String()),
     status: oneOf(topupStatuses, 'TopUpStatus'),
     invoice_id: nullable(idOf('invoice')),
+    invoice_number: nullable(
+      Type.String({ description: 'what people call its document: `INV/26-27/00001`' }),
+    ),
     source: oneOf(['checkout', 'auto', 'staff']),
     refunded_minor: Type.Integer(),
     refunded_credits_micro: Type.Integer(),
@@ -98,6 +101,7 @@ export function viewTopup(
     method: topup.method,
     status: topup.status,
     invoice_id: topup.invoice_id,
+    invoice_number: topup.invoice_number,
     source: topup.source,
     refunded_minor: topup.refunded_minor,
     refunded_credits_micro: topup.refunded_credits_micro,

@@ -217,6 +217,29 @@ export async function moveTopup(
   });
 }
 
+/** What people call the parts of a top-up: its organization, and its document where it has one. */
+export interface TopupNames {
+  readonly org_name: string;
+  readonly invoice_number: string | null;
+}
+
+/** The names of these top-ups. */
+export async function nameTopups(
+  db: Db,
+  ids: readonly Id<'topup'>[],
+): Promise<ReadonlyMap<Id<'topup'>, TopupNames>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<TopupNames & { id: Id<'topup'> }>({
+    name: 'topups.name',
+    text: `
+      select t.id, o.name as org_name, i.number as invoice_number
+        from topup t join org o on o.id = t.org_id left join invoice i on i.id = t.invoice_id
+       where t.id = any($1)`,
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, ...names }) => [id, names]));
+}
+
 /** Top-ups in review, oldest first, at most 200. */
 export async function listInReview(db: Db): Promise<Topup[]> {
   const { rows } = await db.query<Topup>({

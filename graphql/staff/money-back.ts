@@ -4,10 +4,10 @@ import {
   listStaffDisputesOperation,
   listStaffRefundsOperation,
   payDisputeOperation,
-  RefundView,
   refundStatuses,
+  StaffDisputeView,
+  StaffRefundView,
 } from '@svc/core/refunds/index.ts';
-import { DisputeView } from '@svc/core/topups/index.ts';
 import type { Static } from 'typebox';
 import { toWire } from '../derive.ts';
 import { pageArgs, pageCost, rowsAsked } from '../page.ts';
@@ -22,7 +22,7 @@ type Ended = Static<typeof liftDisputeOperation.output>;
 /** Adds refunds and disputes to the schema. */
 export function addMoneyBack({ builder, derive, connectionType, mutation }: Parts): void {
   derive.enum('RefundStatus', refundStatuses);
-  const Dispute = derive.output('Dispute', DisputeView);
+  const Dispute = derive.output('Dispute', StaffDisputeView);
   const lists = [
     {
       ...{
@@ -34,7 +34,7 @@ export function addMoneyBack({ builder, derive, connectionType, mutation }: Part
     },
     {
       ...{ name: 'refunds', operation: listStaffRefundsOperation },
-      type: connectionType('Refund', derive.output('Refund', RefundView)),
+      type: connectionType('Refund', derive.output('Refund', StaffRefundView)),
       description: 'Refunds, newest first; `waiting`: only those that are pending or have failed.',
     },
   ] as const;

@@ -352,6 +352,7 @@ const decided = (t: Any) => ({
   status: t.exposeString('status'),
   creditsMicro: t.field({ type: 'MicroUSD', resolve: ({ credits_micro }: Decided) => credits_micro }),
   invoiceId: t.id({ nullable: true, resolve: ({ invoice_id }: Decided) => invoice_id }),
+  invoiceNumber: t.string({ nullable: true, resolve: ({ invoice_number }: Decided) => invoice_number }),
 });
 mutation({
   name: 'acceptTopup',

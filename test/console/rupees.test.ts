@@ -29,6 +29,24 @@ test('the state is asked for, then the page opens the checkout by itself, and UP
   await page.getByText('of credit added for ₹2,950.00').waitFor();
   await page.getByRole('region', { name: 'List of top-ups' }).locator('.status.ok').waitFor();
   await page.getByText('upi').first().waitFor();
+  // The document has its number wherever it is named, and a press saves it.
+  const list = page.getByRole('region', { name: 'List of top-ups' });
+  const [download] = await Promise.all([
+    page.waitForEvent('download', { timeout: 60_000 }),
+    list.getByRole('button', { name: /^Download INV\/\d\d-\d\d\/00001$/ }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^INV-\d\d-\d\d-00001\.pdf$/);
+  await page
+    .getByRole('region', { name: 'Top-up', exact: true })
+    .getByRole('button', { name: /^Download INV/ })
+    .waitFor();
+  expect(await page.content()).not.toContain('inv_');
+  await page.goto(at('newcomer/live/credits?view=movements'));
+  await page
+    .getByRole('row', { name: /Top-up \+/ })
+    .getByRole('button', { name: /^Download INV/ })
+    .waitFor();
+  expect(await page.content()).not.toContain('inv_');
   expect(faults).toEqual([]);
   await context.close();
 });

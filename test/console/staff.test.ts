@@ -260,7 +260,7 @@ test.each(looks)('every page of staff is accessible and keeps to its width, $nam
 test('finance books what was paid or gives it back, each with a reason; support reads and decides nothing', async () => {
   const { page, context, faults } = await openPage(browser, {}, finance);
   await page.goto(at('reviews'));
-  const over = page.getByRole('listitem').filter({ hasText: '$26.00 paid, $25.00 asked' });
+  const over = page.getByRole('listitem').filter({ hasText: 'meridian: $26.00 paid, $25.00 asked' });
   await over.getByRole('button', { name: /^Book/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Book what was paid' });
   await dialog
@@ -286,6 +286,19 @@ test('finance books what was paid or gives it back, each with a reason; support 
     .getByRole('row', { name: /paid .*\$25\.00|\$26\.00/ })
     .first()
     .waitFor();
+  // What was booked has its document by number, which staff can open.
+  const topups = page.getByRole('region', { name: 'Top-ups of the organization' });
+  const [download] = await Promise.all([
+    page.waitForEvent('download', { timeout: 60_000 }),
+    topups.getByRole('button', { name: /^Download INV\// }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^INV-.*\.pdf$/);
+  await page
+    .getByRole('region', { name: 'Documents of the organization' })
+    .getByRole('button', { name: /^Download INV\// })
+    .first()
+    .waitFor();
+  expect(await page.content()).not.toContain('inv_');
   expect(faults).toEqual([]);
   await context.close();
 });
@@ -293,7 +306,7 @@ test('finance books what was paid or gives it back, each with a reason; support 
 test('finance lets calls go on despite a loss, then notes that it was paid', async () => {
   const { page, context, faults } = await openPage(browser, {}, finance);
   await page.goto(at('disputes'));
-  const loss = page.getByRole('listitem').filter({ hasText: '$25.00 lost' });
+  const loss = page.getByRole('listitem').filter({ hasText: 'meridian: $25.00 lost' });
   await loss.getByRole('button', { name: /^Allow calls/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('they pay on Friday');

@@ -118,7 +118,9 @@ test('a ticket names documents of its own organization alone', async () => {
   const own = await makeTopup(world.context, a);
   const foreign = await makeTopup(world.context, b);
   const made = await open(a.key, { kind: 'invoice_correction', invoice_id: own.invoice_id });
-  expect(made.body).toEqual({ text: 'How does it work?', invoice_id: own.invoice_id });
+  // People read the number.
+  const invoice_number = expect.stringMatching(/^INV\//);
+  expect(made.body).toEqual({ text: 'How does it work?', invoice_id: own.invoice_id, invoice_number });
   expect((await open(a.key, { kind: 'refund', topup_id: own.topup_id })).body['topup_id']).toBe(own.topup_id);
   for (const about of [
     { invoice_id: foreign.invoice_id },

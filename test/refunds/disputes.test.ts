@@ -58,7 +58,11 @@ describe('opened', () => {
     // Calls go on: a dispute is no proof of anything.
     expect(await world.spend(topup, 1_000_000)).toBe(true);
     expect(await items('dispute_opened', id)).toHaveLength(1);
-    expect(await mails(id)).toMatchObject([['dispute_opened', { amount: '$25.00', topup_id: topup.id }]]);
+    const { invoice_number } = (await world.read(topup.id)) as Topup;
+    expect(invoice_number).toMatch(/^INV\//);
+    expect(await mails(id)).toMatchObject([
+      ['dispute_opened', { amount: '$25.00', topup_id: topup.id, invoice_number }],
+    ]);
   });
 
   test('a part of a payment holds its part of the credits', async () => {

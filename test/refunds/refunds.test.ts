@@ -286,7 +286,10 @@ test('the outcome is mailed once, to the billing address', async () => {
     [[done.id, failed.id]],
   );
   expect(mails).toMatchObject([
-    { template: 'refund_completed', data: { total: '$12.34', credits: '$12.34' } },
+    {
+      template: 'refund_completed',
+      data: { total: '$12.34', credits: '$12.34', invoice_number: expect.stringMatching(/^INV\//) },
+    },
     { template: 'refund_failed', data: { total: '$10.00' } },
   ]);
 });

@@ -17,8 +17,12 @@ export const command: Command = {
     return withDatabase(async (pool) => {
       const context = await staffContext(pool);
       const topup = await acceptReview(context, { id, reason: input.get('reason') });
-      const { status, credits_micro, invoice_id } = topup;
-      return { json: { id, status, credits_micro, invoice_id }, text: `${id} is ${status}` };
+      const { status, credits_micro, invoice_id, invoice_number } = topup;
+      const document = invoice_number === null ? '' : `, document ${invoice_number}`;
+      return {
+        json: { id, status, credits_micro, invoice_id, invoice_number },
+        text: `${id} is ${status}${document}`,
+      };
     });
   },
 };

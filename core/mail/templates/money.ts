@@ -6,6 +6,8 @@ import { DAY, DAYS_3, template } from './define.ts';
 
 const org = lineOf(200);
 const slug = lineOf(40);
+/** Number of the document of the payment; mails asked for before it was given have only the id. */
+const invoice_number = Type.Optional(nullable(lineOf(40)));
 const money = lineOf(40);
 const id = lineOf(60);
 const billing = (name: string) => `because documents of ${name} go to this address`;
@@ -95,6 +97,7 @@ const refund_completed = template({
     credits: money,
     refund_id: id,
     topup_id: id,
+    invoice_number,
     credit_note: nullable(lineOf(40)),
   }),
   sample: {
@@ -104,6 +107,7 @@ const refund_completed = template({
     credits: '$10.00',
     refund_id: 'rfd_01KACZ3V8S6T5R4Q3P2N1M0K9J',
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
     credit_note: 'INVC/26-27/00001',
   },
   lives_hours: DAYS_3,
@@ -119,7 +123,7 @@ const refund_completed = template({
         'Credits taken back': d.credits,
         'Credit note': d.credit_note,
         Refund: d.refund_id,
-        'Top-up': d.topup_id,
+        Payment: d.invoice_number ?? d.topup_id,
       }),
       action('See your credits', credits(d.slug)),
     ],
@@ -128,13 +132,14 @@ const refund_completed = template({
 });
 
 const refund_failed = template({
-  data: Type.Object({ org, slug, total: money, credits: money, refund_id: id }),
+  data: Type.Object({ org, slug, total: money, credits: money, refund_id: id, invoice_number }),
   sample: {
     org: 'Acme',
     slug: 'acme',
     total: '$10.00',
     credits: '$10.00',
     refund_id: 'rfd_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
   },
   lives_hours: DAYS_3,
   duty: 'money',
@@ -146,7 +151,11 @@ const refund_failed = template({
       text(
         `The bank refused it. ${d.credits} of credits are back on the balance of ${d.org}, and nothing was lost.`,
       ),
-      facts({ Refund: d.refund_id, 'Credits given back': d.credits }),
+      facts({
+        Payment: d.invoice_number ?? null,
+        Refund: d.refund_id,
+        'Credits given back': d.credits,
+      }),
       action('See your credits', credits(d.slug)),
     ],
     reason: billing(d.org),
@@ -251,12 +260,13 @@ const auto_topup_disabled = template({
 });
 
 const dispute_opened = template({
-  data: Type.Object({ org, slug, amount: money, topup_id: id, respond_by: nullable(TimeIn) }),
+  data: Type.Object({ org, slug, amount: money, topup_id: id, invoice_number, respond_by: nullable(TimeIn) }),
   sample: {
     org: 'Acme',
     slug: 'acme',
     amount: '$50.00',
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
     respond_by: '2026-12-01T00:00:00.000Z',
   },
   lives_hours: DAYS_3,
@@ -270,7 +280,7 @@ const dispute_opened = template({
         `The holder of the account or card told the bank not to accept this payment. Its unused credits are held until the bank has decided.`,
       ),
       facts({
-        Payment: d.topup_id,
+        Payment: d.invoice_number ?? d.topup_id,
         Amount: d.amount,
         'Decided after': d.respond_by === null ? null : dateText(d.respond_by),
       }),
@@ -287,6 +297,7 @@ const dispute_closed = template({
     slug,
     amount: money,
     topup_id: id,
+    invoice_number,
     outcome: Type.Union([Type.Literal('won'), Type.Literal('lost')]),
     // Credits of a lost payment that had been spent.
     loss: nullable(money),
@@ -296,6 +307,7 @@ const dispute_closed = template({
     slug: 'acme',
     amount: '$50.00',
     topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
     outcome: 'lost',
     loss: '$12.00',
   },
@@ -318,7 +330,7 @@ const dispute_closed = template({
               `Of its credits ${d.loss} had been spent. Until this is paid, calls of ${d.org} are refused: write to us.`,
             ),
           ]),
-      facts({ Payment: d.topup_id, Amount: d.amount, 'Spent credits': d.loss }),
+      facts({ Payment: d.invoice_number ?? d.topup_id, Amount: d.amount, 'Spent credits': d.loss }),
       action('See your credits', credits(d.slug)),
     ],
     reason: billing(d.org),

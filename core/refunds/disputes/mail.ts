@@ -3,7 +3,7 @@ import { findBillingMailboxes } from '../../identity/index.ts';
 import type { Context } from '../../kernel/index.ts';
 import { sendMail } from '../../mail/index.ts';
 import { findBilling } from '../../orgs/index.ts';
-import { type Dispute, formatAmount } from '../../topups/index.ts';
+import { type Dispute, formatAmount, nameTopups } from '../../topups/index.ts';
 
 type About = Pick<Dispute, 'id' | 'org_id' | 'topup_id' | 'currency' | 'amount_minor'>;
 
@@ -13,7 +13,8 @@ async function mailOf(context: Context, { id, org_id, topup_id, currency, amount
   const to = await findBillingMailboxes(context.db, org_id);
   const { name: org, slug } = billing;
   const amount = formatAmount(amount_minor, currency);
-  return { mail: { to, org_id, reference: id }, data: { org, slug, amount, topup_id } };
+  const invoice_number = (await nameTopups(context.db, [topup_id])).get(topup_id)?.invoice_number ?? null;
+  return { mail: { to, org_id, reference: id }, data: { org, slug, amount, topup_id, invoice_number } };
 }
 
 /** Asks for the mail that a payment is disputed. */

@@ -5,7 +5,7 @@ import { type Context, type Id, microUsd, notFound, ServiceError } from '../../k
 import { writeEvent } from '../../ledger/index.ts';
 import { bookPaid } from '../booking.ts';
 import { addTask, findOpenItem, resolveStaffItem } from '../rail-store.ts';
-import { findTopup, listInReview, lockTopup, moveTopup, repriceTopup } from '../store.ts';
+import { findTopup, listInReview, lockTopup, moveTopup, nameTopups, repriceTopup } from '../store.ts';
 import type { Topup } from '../types.ts';
 import { type Repriced, repriced, termsOfNow } from './reprice.ts';
 
@@ -22,6 +22,8 @@ interface PaidFacts {
 /** A top-up in review, with what was paid for it. */
 export interface Review {
   readonly topup: Topup;
+  /** What the organization is called. */
+  readonly org_name: string;
   readonly paid_minor: number;
   readonly paid_currency: string;
   /** What the payment would buy; null where it is in another currency and can only be refused. */
@@ -42,10 +44,17 @@ async function offerFor(context: Context, topup: Topup, paid: PaidFacts): Promis
 /** Top-ups in review, oldest first, at most 200. */
 export async function listReviews(context: Context): Promise<Review[]> {
   const reviews: Review[] = [];
-  for (const topup of await listInReview(context.db)) {
+  const topups = await listInReview(context.db);
+  const names = await nameTopups(
+    context.db,
+    topups.map(({ id }) => id),
+  );
+  for (const topup of topups) {
     const paid = await paidFor(context, topup);
     const { paid_minor, paid_currency } = paid;
-    reviews.push({ topup, paid_minor, paid_currency, offer: await offerFor(context, topup, paid) });
+    const org_name = names.get(topup.id)?.org_name ?? '';
+    const offer = await offerFor(context, topup, paid);
+    reviews.push({ topup, org_name, paid_minor, paid_currency, offer });
   }
   return reviews;
 }

@@ -32,6 +32,7 @@ export const ReviewView = named(
     paid_minor: Type.Integer({ description: 'what was paid, tax included' }),
     paid_currency: Type.String(),
     created_at: Time,
+    org_name: Type.String(),
     offer: nullable(
       Type.Object(
         { amount_minor: Minor, tax_minor: Minor, credits_micro: Minor },
@@ -47,6 +48,7 @@ const DecidedView = named(
     status: Type.String(),
     credits_micro: Type.Integer(),
     invoice_id: nullable(idOf('invoice')),
+    invoice_number: nullable(Type.String({ description: 'what people call its document' })),
   }),
 );
 const reviewExample = {
@@ -61,10 +63,11 @@ const reviewExample = {
   paid_minor: 117_999,
   paid_currency: 'INR',
   created_at: '2026-11-21T10:00:00.000Z',
+  org_name: 'Acme',
   offer: { amount_minor: 99_999, tax_minor: 18_000, credits_micro: 11_107_235 },
 };
 
-function viewReview({ topup, paid_minor, paid_currency, offer }: Review) {
+function viewReview({ topup, org_name, paid_minor, paid_currency, offer }: Review) {
   return {
     id: topup.id,
     org_id: topup.org_id,
@@ -77,6 +80,7 @@ function viewReview({ topup, paid_minor, paid_currency, offer }: Review) {
     paid_minor,
     paid_currency,
     created_at: topup.created_at.toISOString(),
+    org_name,
     offer:
       offer === null
         ? null
@@ -88,8 +92,8 @@ function viewReview({ topup, paid_minor, paid_currency, offer }: Review) {
   };
 }
 
-function viewDecided({ id, status, credits_micro, invoice_id }: Topup) {
-  return { id, status, credits_micro, invoice_id };
+function viewDecided({ id, status, credits_micro, invoice_id, invoice_number }: Topup) {
+  return { id, status, credits_micro, invoice_id, invoice_number };
 }
 
 function topupId(text: string): Topup['id'] {
@@ -128,6 +132,7 @@ export const acceptTopupOperation = operation({
     status: 'paid',
     credits_micro: 11_107_235,
     invoice_id: 'inv_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    invoice_number: 'INV/26-27/00001',
   },
   async run(context, { id, reason }) {
     return viewDecided(await acceptReview(context, { id: topupId(id), reason }));
@@ -143,7 +148,10 @@ export const refuseTopupOperation = operation({
   input: Act,
   output: DecidedView,
   errors: ['state_conflict'],
-  example: { id: reviewExample.id, status: 'failed', credits_micro: 11_107_346, invoice_id: null },
+  example: {
+    ...{ id: reviewExample.id, status: 'failed', credits_micro: 11_107_346 },
+    ...{ invoice_id: null, invoice_number: null },
+  },
   async run(context, { id, reason }) {
     return viewDecided(await refuseReview(context, { id: topupId(id), reason }));
   },

@@ -13,6 +13,7 @@ import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { DocumentLink } from '../invoices/document-link.tsx';
 import { breaksIn, type EntryKind, kinds, kindWords } from './entry-words.ts';
 import { OlderFoot, useOlder } from './older.tsx';
 
@@ -31,6 +32,9 @@ function Reference({ row }: { row: MovementRowFragment }) {
         <IdText id={row.requestId} short />
       </Link>
     );
+  }
+  if (row.documentId && row.documentNumber) {
+    return <DocumentLink row={{ id: row.documentId, number: row.documentNumber }} />;
   }
   const id = row.refId ?? '';
   return /^[a-z]+_[0-9A-Z]{26}$/.test(id) ? <IdText id={id} short /> : <span className="soft">{id}</span>;
@@ -76,7 +80,7 @@ export function Movements(props: { rows: readonly MovementRowFragment[] | undefi
           'What',
           { name: 'Amount', className: 'n' },
           { name: 'Balance after', className: 'n' },
-          'Reference',
+          'Call or document',
         ]}
       />
       <tbody>

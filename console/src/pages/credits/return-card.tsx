@@ -19,6 +19,7 @@ import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DisputeNote } from './dispute-note.tsx';
+import { InvoiceOf } from './invoice-of.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 import { choicesOf, markOf, type Outcome, sentenceOf } from './topup-words.ts';
 
@@ -45,7 +46,7 @@ function Facts({ row }: { row: TopupRowFragment }) {
     row.status === 'PENDING'
       ? ['Open until', <Time key="until" at={row.expiresAt} />]
       : ['Paid', <Time key="paid" at={row.paidAt} />],
-    ['Invoice', row.invoiceId && <IdText key="invoice" id={row.invoiceId} short />],
+    ['Invoice', <InvoiceOf key="invoice" row={row} />],
     ['Top-up', <IdText key="id" id={row.id} short />],
   ];
   return (

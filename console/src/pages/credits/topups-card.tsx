@@ -5,12 +5,12 @@ import { useClient } from 'urql';
 import { type CreditsQuery, type TopupRowFragment, TopupsDocument } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Card } from '../../ui/card.tsx';
-import { IdText } from '../../ui/copy.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { InvoiceOf } from './invoice-of.tsx';
 import { OlderFoot, useOlder } from './older.tsx';
 import { TopupStatusMark } from './return-card.tsx';
 
@@ -39,7 +39,7 @@ function TopupLine({ row }: { row: TopupRowFragment }) {
       <td className="n">{row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}</td>
       <td className="soft">{row.method ?? '–'}</td>
       <td>
-        <IdText id={row.id} short />
+        <InvoiceOf row={row} />
       </td>
     </tr>
   );
@@ -62,7 +62,7 @@ function Topups({ rows, action }: { rows: readonly TopupRowFragment[] | undefine
           { name: 'Amount', className: 'n' },
           { name: 'Credits', className: 'n' },
           'By',
-          'Top-up',
+          'Invoice',
         ]}
       />
       <tbody>

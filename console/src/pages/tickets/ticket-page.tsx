@@ -21,7 +21,8 @@ import { type Said, Thread } from './thread.tsx';
 import { kindWords, standing } from './words.ts';
 
 function saidIn({ body, createdAt, messages }: TicketShownFragment): Said[] {
-  const text = body.text ?? body.reason ?? '';
+  const subject = body.invoiceNumber ?? body.invoiceId ?? body.topupId;
+  const text = [body.text ?? body.reason, subject && `About ${subject}`].filter(Boolean).join('\n');
   const first = { id: 'first', who: 'Asked', text: text === '' ? '(no words)' : text, at: createdAt };
   return [first, ...messages.map(({ id, authorName, text, at }) => ({ id, who: authorName, text, at }))];
 }

@@ -45,6 +45,10 @@ function ResolveDialog(props: { item: StaffItemRowFragment; onClose: () => void;
   );
 }
 
+/** What people call the organization and the payment that an item is about. */
+const namesOf = ({ orgName, invoiceNumber }: StaffItemRowFragment) =>
+  [orgName, invoiceNumber].map((name) => (name ? `${name}, ` : '')).join('');
+
 function Details({ item }: { item: StaffItemRowFragment }) {
   return (
     <dl className="facts num">
@@ -75,6 +79,7 @@ function Item(props: { item: StaffItemRowFragment; linked: boolean; onResolve: (
         </Status>
         <h3>{title}</h3>
         <span className="sub">
+          {namesOf(item)}
           waits {ageOf(item.createdAt, now)}, came <Time at={item.createdAt} />
         </span>
       </div>

@@ -65,9 +65,11 @@ function Dispute(props: { row: DisputeRowFragment; onDecide: (verdict: Verdict) 
     <li className="item">
       <div className="item-head">
         <h3>
-          {currencyText(row.amountMinor, row.currency)} {row.status === 'open' ? 'disputed' : 'lost'}
+          {row.orgName}: {currencyText(row.amountMinor, row.currency)}{' '}
+          {row.status === 'open' ? 'disputed' : 'lost'}
         </h3>
         <span className="sub">
+          {row.invoiceNumber && `${row.invoiceNumber}, `}
           {ageOf(row.openedAt, now)} old, {row.phase.replaceAll('_', ' ')}, {row.gateway}
           {row.liftedAt && ', calls are allowed again'}
         </span>

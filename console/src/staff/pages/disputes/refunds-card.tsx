@@ -31,12 +31,12 @@ function Line({ row }: { row: StaffRefundRowFragment }) {
       </td>
       <td className="soft">{row.gateway}</td>
       <td>
-        <To className="link" href={`/orgs/${row.orgId}`} aria-label={`Open the organization of ${row.id}`}>
-          open
+        <To className="link" href={`/orgs/${row.orgId}`}>
+          {row.orgName}
         </To>
       </td>
       <td>
-        <IdText id={row.id} short />
+        {row.invoiceNumber ?? '–'} <IdText id={row.id} short />
       </td>
     </tr>
   );
@@ -66,7 +66,7 @@ export function RefundsCard() {
                 { name: 'Credits', className: 'n' },
                 'Rail',
                 'Organization',
-                'Refund',
+                'Of, and refund',
               ]}
             />
             <tbody>

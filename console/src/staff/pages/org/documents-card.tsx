@@ -1,4 +1,5 @@
 // Invoices, receipts and credit notes of an organization.
+import '../../../pages/invoices/invoices.css';
 import { useClient } from 'urql';
 import {
   type StaffDocumentRowFragment,
@@ -6,9 +7,9 @@ import {
   type StaffOrgMoneyQuery,
 } from '../../../api/gen/staff/graphql.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { StaffDocumentLink } from '../../../pages/invoices/document-link.tsx';
 import { Registration } from '../../../pages/invoices/registration.tsx';
 import { Card } from '../../../ui/card.tsx';
-import { IdText } from '../../../ui/copy.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
 import { Empty } from '../../../ui/states.tsx';
 import { Columns, Table } from '../../../ui/table.tsx';
@@ -18,19 +19,24 @@ import { NotYours } from './not-yours.tsx';
 function Line({ row }: { row: StaffDocumentRowFragment }) {
   return (
     <tr>
-      <td className="mono">
-        {row.number} <Registration row={row} />
+      <td className="invoice-number">
+        <StaffDocumentLink row={row} />
+        {row.originalNumber && <span className="sub">of {row.originalNumber}</span>}
+        <Registration row={row} />
       </td>
-      <td>{row.kind.replaceAll('_', ' ')}</td>
-      <td className="soft">
+      <td data-label="Kind">{row.kind.replaceAll('_', ' ')}</td>
+      <td className="soft" data-label="Issued">
         <Time at={row.issuedAt} />
       </td>
-      <td className="n">{row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, row.currency)}</td>
-      <td className="n">{currencyText(row.totalMinor, row.currency)}</td>
-      <td className="soft">
+      <td className="n" data-label="Tax">
+        {row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, row.currency)}
+      </td>
+      <td className="n" data-label="Total">
+        {currencyText(row.totalMinor, row.currency)}
+      </td>
+      <td className="soft" data-label="Sent">
         <Time at={row.sentAt} never="not sent" />
       </td>
-      <td>{row.topupId ? <IdText id={row.topupId} short /> : <span className="faint">–</span>}</td>
     </tr>
   );
 }
@@ -49,7 +55,7 @@ export function DocumentsCard({ id, org }: { id: string; org: StaffOrgMoneyQuery
       )}
       {rows !== undefined && rows.length > 0 && (
         <>
-          <Table name="Documents of the organization">
+          <Table name="Documents of the organization" stacks>
             <Columns
               of={[
                 'Number',
@@ -58,7 +64,6 @@ export function DocumentsCard({ id, org }: { id: string; org: StaffOrgMoneyQuery
                 { name: 'Tax', className: 'n' },
                 { name: 'Total', className: 'n' },
                 'Sent',
-                'Top-up',
               ]}
             />
             <tbody>

@@ -1,5 +1,6 @@
 // Lots and movements of a book, in the tables that the customers have, and what staff did to the organization.
 import { useClient } from 'urql';
+import type { MovementRowFragment } from '../../../api/gen/graphql.ts';
 import {
   type ActRowFragment,
   type Environment,
@@ -11,6 +12,7 @@ import {
 import { Lots } from '../../../pages/credits/lots-card.tsx';
 import { Movements } from '../../../pages/credits/movements-card.tsx';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { StaffDocumentLink } from '../../../pages/invoices/document-link.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { Empty } from '../../../ui/states.tsx';
@@ -46,8 +48,11 @@ export function LotsCard({ id, environment, org }: Props) {
   );
 }
 
-function Reference(props: { requestId?: string | null; refType?: string | null; refId?: string | null }) {
-  const id = props.requestId ?? props.refId ?? '';
+function Reference({ row }: { row: MovementRowFragment }) {
+  if (row.documentId && row.documentNumber) {
+    return <StaffDocumentLink row={{ id: row.documentId, number: row.documentNumber }} />;
+  }
+  const id = row.requestId ?? row.refId ?? '';
   if (/^(?:[a-z]+_)?[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) return <IdText id={id} short />;
   return <span className="soft">{id}</span>;
 }
@@ -66,7 +71,7 @@ export function MovementsCard({ id, environment, org }: Props) {
       {rows?.length === 0 && <Empty title="Nothing has moved">The book is new.</Empty>}
       {(org === undefined || (rows !== undefined && rows.length > 0)) && (
         <>
-          <Movements rows={rows} reference={(row) => <Reference {...row} />} />
+          <Movements rows={rows} reference={(row) => <Reference row={row} />} />
           <OlderFoot shown={rows?.length ?? 0} what="movements" {...older} />
         </>
       )}

@@ -7,6 +7,7 @@ import {
 } from '../../../api/gen/staff/graphql.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
 import { markOf } from '../../../pages/credits/topup-words.ts';
+import { StaffDocumentLink } from '../../../pages/invoices/document-link.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { IdText } from '../../../ui/copy.tsx';
 import { currencyText } from '../../../ui/format/money.ts';
@@ -45,7 +46,11 @@ function Line({ row }: { row: StaffTopupRowFragment }) {
       </td>
       <td>{row.paymentRef ? <IdText id={row.paymentRef} short /> : <span className="faint">–</span>}</td>
       <td>
-        <IdText id={row.id} short />
+        {row.invoiceId && row.invoiceNumber ? (
+          <StaffDocumentLink row={{ id: row.invoiceId, number: row.invoiceNumber }} />
+        ) : (
+          <span className="faint">–</span>
+        )}
       </td>
     </tr>
   );
@@ -72,7 +77,7 @@ export function TopupsCard({ id, org }: { id: string; org: Org | undefined }) {
                 { name: 'Credits', className: 'n' },
                 'Rail',
                 'Payment',
-                'Top-up',
+                'Invoice',
               ]}
             />
             <tbody>

@@ -76,7 +76,7 @@ function Review(props: { row: ReviewFragment; onDecide: (verdict: Verdict) => vo
     <li className="item">
       <div className="item-head">
         <h3>
-          {paidText(row)} paid, {currencyText(row.totalMinor, row.currency)} asked
+          {row.orgName}: {paidText(row)} paid, {currencyText(row.totalMinor, row.currency)} asked
         </h3>
         <span className="sub">
           waits {ageOf(row.createdAt, now)}, top-up of <Time at={row.createdAt} />, {row.gateway}

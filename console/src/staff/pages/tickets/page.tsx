@@ -20,7 +20,9 @@ const PAGE = 20;
 type Row = StaffTicketRowFragment;
 
 function saidIn({ ticket: { body, createdAt, messages } }: Row) {
-  const about = [body.text ?? body.reason, body.invoiceId, body.topupId].filter(Boolean).join('\n');
+  // A top-up that was not paid has no document, and only its id names it.
+  const subject = body.invoiceNumber ?? body.invoiceId ?? body.topupId;
+  const about = [body.text ?? body.reason, subject && `About ${subject}`].filter(Boolean).join('\n');
   const first = { id: 'first', who: 'Asked', text: about === '' ? '(no words)' : about, at: createdAt };
   return [first, ...messages.map(({ id, authorName, text, at }) => ({ id, who: authorName, text, at }))];
 }
