@@ -86,11 +86,13 @@ async function replaceFormer(context: Context, by: Mandate): Promise<void> {
 }
 
 /** A registration that was finished after the mandate had ended: what the rail allows is taken back. */
-async function keepLate(context: Context, mandate: Mandate, names: Names): Promise<void> {
-  if (!OVER.includes(mandate.status) || mandate.token_ref !== null || names.token_ref === null) return;
+async function keepLate(context: Context, mandate: Mandate, names: Names): Promise<Mandate> {
+  if (!OVER.includes(mandate.status) || mandate.token_ref !== null || names.token_ref === null)
+    return mandate;
   const { id, status, reason } = mandate;
   await moveMandate(context.db, { id, status, reason, ...names, at: context.now() });
   await wakeMandate(context, id, 'cancelled');
+  return (await findMandate(context.db, { id, org_id: null })) as Mandate;
 }
 
 /**
@@ -107,10 +109,7 @@ export async function changeMandate(
   const { db } = context;
   const { id, org_id } = mandate;
   const status = nextStatus(mandate.status, change);
-  if (status === null) {
-    await keepLate(context, mandate, names);
-    return mandate;
-  }
+  if (status === null) return keepLate(context, mandate, names);
   if (status === 'active' && change === 'confirmed') await replaceFormer(context, mandate);
   const kept = status === 'active' ? null : reason;
   await moveMandate(db, { id, status, reason: kept, ...names, at: context.now() });
@@ -137,6 +136,18 @@ export async function lockWithAuto(
   return (await lockMandate(context.db, args.id)) as Mandate;
 }
 
+/** Gives back what proved a registration, once. */
+export async function returnProof(context: Context, mandate: Mandate, fact: MandateFact): Promise<void> {
+  if (fact.first_payment === null) return;
+  await addRailTask(context.db, {
+    rail: mandate.gateway,
+    kind: 'refund_payment',
+    ref: fact.first_payment,
+    topup_id: null,
+    at: context.now(),
+  });
+}
+
 /** Applies what a rail says of a mandate, in the transaction of its event or of a poll. */
 export async function applyMandateFact(
   context: Context,
@@ -144,16 +155,8 @@ export async function applyMandateFact(
   fact: MandateFact,
 ): Promise<Mandate> {
   const mandate = await lockWithAuto(context, { id, org_id: null });
-  const { token_ref, customer_ref, ends_at, first_payment } = fact;
-  if (first_payment !== null) {
-    await addRailTask(context.db, {
-      rail: mandate.gateway,
-      kind: 'refund_payment',
-      ref: first_payment,
-      topup_id: null,
-      at: context.now(),
-    });
-  }
+  const { token_ref, customer_ref, ends_at } = fact;
+  await returnProof(context, mandate, fact);
   const has_token = token_ref !== null && (customer_ref ?? mandate.customer_ref) !== null;
   // Which method was kept is not in every event: the workflow asks.
   if (fact.change === 'completed' || (fact.change === 'confirmed' && !has_token)) {

@@ -14,6 +14,7 @@ import {
 } from '@svc/core/mandates/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import type { Org } from '@svc/core/orgs/index.ts';
+import { runRailTasks } from '@svc/core/topups/index.ts';
 import { autoTopupActivities } from '@svc/workflows/auto-top-up/activities.ts';
 import type { AutoTopupState } from '@svc/workflows/auto-top-up/workflow.ts';
 import { bundleWorkflows } from '@svc/workflows/bundle.ts';
@@ -128,13 +129,14 @@ async function endOf<S>(run: WorkflowHandle<() => Promise<S>>, folder: string, r
   return state;
 }
 
-async function beginMandate(): Promise<{
+async function beginMandate(country: 'US' | 'IN' = 'US'): Promise<{
   org: Org;
   mandate: Mandate;
   run: WorkflowHandle<() => Promise<MandateState>>;
 }> {
   await takeClock();
-  const org = await world.org(`org-${++serial}`);
+  const slug = `org-${++serial}`;
+  const org = country === 'IN' ? await world.indian(slug) : await world.org(slug);
   const { mandate } = await createMandate(world.context, { org_id: org.id, method: 'card' });
   const run = await start<MandateState>('mandate', `mandate-${mandate.id}`, { mandate_id: mandate.id });
   return { org, mandate, run };
@@ -202,6 +204,33 @@ test('a cancellation is repeated until the rail can be reached', async () => {
   expect(done.filter((name) => name === 'releaseMandate').length).toBeGreaterThan(1);
   const { token_ref } = await read(mandate);
   expect(world.sim.store.mandates.payment_methods.get(token_ref as string)?.customer).toBeNull();
+});
+
+test('an order that can be paid after the end is asked about for days, and what was paid goes back', async () => {
+  const { org, mandate, run } = await beginMandate('IN');
+  await actOnMandate(world.context, { org_id: org.id, id: mandate.id, act: 'cancel' });
+  await relay(`mandate-${mandate.id}`);
+  await environment.sleep(2 * HOUR);
+  const { mandates } = world.sim_a.store;
+  const token = mandates.register(world.sim_a.store.order(mandate.setup_ref as string));
+  await environment.sleep(DAY);
+  const state = await endOf(run, 'mandate', 'paid-after-the-end');
+  expect(state).toMatchObject({ status: 'cancelled', released: true });
+  expect(token.recurring_details.status).toBe('cancelled');
+  await runRailTasks(world.context);
+  const [proof] = world.sim_a.store.paymentsOf(mandate.setup_ref as string);
+  expect(proof).toMatchObject({ captured: true, amount_refunded: 100 });
+});
+
+test('an order that nobody pays after the end is asked about for four days', async () => {
+  const { mandate, run } = await beginMandate('IN');
+  await environment.sleep(DAY + HOUR);
+  await relay(`mandate-${mandate.id}`);
+  await environment.sleep(3 * DAY);
+  expect((await run.describe()).status.name).toBe('RUNNING');
+  await environment.sleep(2 * DAY);
+  const state = await endOf(run, 'mandate', 'never-paid');
+  expect(state).toMatchObject({ status: 'expired', released: true });
 });
 
 test('a debit without notice is made at once, booked, and its receipt mailed', async () => {

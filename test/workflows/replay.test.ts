@@ -32,7 +32,13 @@ const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 // Three days of grace look 72 times, like the hours before credit came.
 test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
-  expect(filesOf('mandate').sort()).toEqual(['cancelled.json', 'lapsed.json', 'registered.json']);
+  expect(filesOf('mandate').sort()).toEqual([
+    'cancelled.json',
+    'lapsed.json',
+    'never-paid.json',
+    'paid-after-the-end.json',
+    'registered.json',
+  ]);
   expect(filesOf('auto-top-up').sort()).toEqual(['declined.json', 'paid.json', 'skipped.json']);
   expect(filesOf('dispute').sort()).toEqual(['lost-by-poll.json', 'silent.json', 'won-by-callback.json']);
   expect(filesOf('invoice-issue').sort()).toEqual([

@@ -19,6 +19,7 @@ export interface MandateReport {
   readonly mandate_id: Id<'mandate'>;
   readonly status: MandateProgress['status'];
   readonly to_release: boolean;
+  readonly setup_open: boolean;
   readonly age_ms: number;
   readonly open_ms: number;
 }
@@ -32,9 +33,9 @@ export interface MandateActivities {
 }
 
 function reportOf(progress: MandateProgress): MandateReport {
-  const { mandate_id, status, to_release, created_at_ms, expires_at_ms } = progress;
+  const { mandate_id, status, to_release, setup_open, created_at_ms, expires_at_ms } = progress;
   const open_ms = expires_at_ms - created_at_ms;
-  return { mandate_id, status, to_release, age_ms: nowMs() - created_at_ms, open_ms };
+  return { mandate_id, status, to_release, setup_open, age_ms: nowMs() - created_at_ms, open_ms };
 }
 
 /** The activities; each run gets its context from `open`. */

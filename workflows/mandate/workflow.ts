@@ -32,6 +32,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** When the rail is asked whether the payer has finished: what no callback has reported. */
 const POLLS_MS = [2 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS];
+/** After the end of a registration that somebody may still pay at the rail; banks report for up to three days. */
+const LATE_POLLS_MS = [0, HOUR_MS, 24 * HOUR_MS, 96 * HOUR_MS];
 const POLL_PATIENCE_MS = 5 * MINUTE_MS;
 /** How long the end waits for the signal of what a poll booked, so that the signal does not come after the end. */
 const SIGNAL_PATIENCE_MS = 5 * MINUTE_MS;
@@ -77,6 +79,8 @@ class Follower {
   private polls = 0;
   private news = 0;
   private is_signalled = false;
+  /** What was paid for the registration, if anything, has been seen. A worker of an earlier release says nothing of it. */
+  private is_settled = false;
 
   constructor(args: { readonly mandate_id: MandateReport['mandate_id'] }) {
     this.args = args;
@@ -100,6 +104,7 @@ class Follower {
 
   private note(report: MandateReport): MandateReport {
     this.report = report;
+    if (report.setup_open !== true) this.is_settled = true;
     this.read_ms = Date.now();
     setCurrentDetails(`${report.status}; asked the rail ${this.polls} times`);
     return report;
@@ -156,10 +161,31 @@ class Follower {
     }
   }
 
+  /** Until a moment of the mandate's age; what ends meanwhile is taken back. */
+  private async awaitAge(due_ms: number): Promise<void> {
+    for (let report = this.report; report !== null && this.ageMs(report) < due_ms; report = this.report) {
+      const seen = this.news;
+      const summary = 'until the rail is asked once more';
+      await condition(() => this.news !== seen, due_ms - this.ageMs(report), { summary });
+      if (this.news !== seen && this.note(await readMandate(this.args)).to_release) await this.release();
+    }
+  }
+
+  /** Asks on about a registration that is over here and can still be paid at the rail: what was paid goes back. */
+  private async askLate(report: MandateReport): Promise<void> {
+    const ended_ms = this.ageMs(report);
+    for (const due_ms of LATE_POLLS_MS) {
+      if (this.is_settled) return;
+      await this.awaitAge(ended_ms + due_ms);
+      if ((await this.poll()).to_release) await this.release();
+    }
+  }
+
   async run(): Promise<MandateState> {
     const first = this.note(await readMandate(this.args));
     const report = await this.awaitRegistration(first);
     if (report.to_release) await this.release();
+    await this.askLate(report);
     if (first.status === 'pending') {
       const summary = 'the signal of the change';
       await condition(() => this.is_signalled, SIGNAL_PATIENCE_MS, { summary });

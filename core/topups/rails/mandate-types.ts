@@ -85,8 +85,10 @@ export interface Charge {
 export interface RailMandates {
   readonly methods: readonly MandateMethod[];
   createSetup(request: SetupRequest): Promise<Setup>;
-  /** What became of a registration; null: nothing yet. */
+  /** What became of a registration; null: nothing yet. It is `completed` where only its payment is known. */
   readSetup(setup_ref: string): Promise<MandateFact | null>;
+  /** Whether nobody can finish a registration after `closeSetup`. */
+  readonly closes_setups: boolean;
   /** Closes an open registration; one that is over stays as it is. */
   closeSetup(setup_ref: string): Promise<void>;
   /** What the rail says of an allowance now, as an event would have; null where it is not asked, or does not know it. */

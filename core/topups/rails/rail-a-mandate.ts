@@ -99,14 +99,18 @@ export function mandateOfToken(type: string, token: JsonObject): MandateFact | n
   return type.startsWith('token.') ? factOfToken(token, CHANGES[type.slice('token.'.length)]) : null;
 }
 
+/** The payment, where it proved something and goes back. */
+function proofOf(payment: JsonObject): string | null {
+  return Number(payment['amount']) > 0 ? textOf(payment['id']) : null;
+}
+
 /** What a captured payment of a registration says: whose token it made, and that it goes back. */
-export function mandateOfPayment(payment: JsonObject, mandate_id: string): MandateFact {
-  const amount = payment['amount'];
+export function mandateOfPayment(payment: JsonObject, mandate_id: string | null): MandateFact {
   return {
     ...{ kind: 'mandate', change: 'completed', mandate_id, setup_ref: null, ends_at: null },
     token_ref: null,
     customer_ref: null,
-    first_payment: Number(amount) > 0 ? textOf(payment['id']) : null,
+    first_payment: proofOf(payment),
   };
 }
 
@@ -130,9 +134,7 @@ async function readSetup(ask: Ask, setup_ref: string): Promise<MandateFact | nul
   if (paid === undefined) return null;
   const [customer_id, token_id] = [paid['customer_id'] as string, paid['token_id'] as string];
   const fact = await readToken(ask, { customer_ref: customer_id, token_ref: token_id });
-  if (fact === null) return null;
-  const first_payment = Number(paid['amount']) > 0 ? textOf(paid['id']) : null;
-  return { ...fact, setup_ref, first_payment };
+  return { ...mandateOfPayment(paid, null), ...fact, setup_ref, first_payment: proofOf(paid) };
 }
 
 function debitOf(request: ChargeRequest): object {
@@ -194,7 +196,8 @@ export function railAMandates(
     methods: ['upi', 'card', 'emandate'],
     createSetup: (request) => createSetup(ask, request),
     readSetup: (setup_ref) => readSetup(ask, setup_ref),
-    // The rail has no call that closes an order. Our page opens it no more.
+    // The rail has no call that closes an order. Our page opens it no more, but one that is open already can be paid.
+    closes_setups: false,
     closeSetup: async () => {},
     readToken: (token) => readToken(ask, token),
     async cancelToken({ customer_ref, token_ref }) {

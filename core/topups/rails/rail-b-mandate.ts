@@ -144,6 +144,7 @@ export function railBMandates(ask: Ask): RailMandates {
       const expand = ['setup_intent'];
       return factOf(await ask((client) => client.checkout.sessions.retrieve(setup_ref, { expand })));
     },
+    closes_setups: true,
     closeSetup: (setup_ref) => passingOver(() => ask((client) => client.checkout.sessions.expire(setup_ref))),
     // A card that its payer took away is refused, and nothing is lost but the answer.
     readToken: async () => null,
