@@ -42,6 +42,8 @@ COPY operator operator/
 COPY cli cli/
 # The pages of error codes are made from it.
 COPY docs/errors.md docs/
+# Templates of legal texts, which the migration takes in.
+COPY docs/legal docs/legal/
 COPY --from=console /svc/console/dist console/dist/
 COPY --from=console /svc/console/dist-staff console/dist-staff/
 ENV NODE_ENV=production

@@ -82,6 +82,18 @@ export const commands: readonly Listed[] = [
     () => import('./announcements/create.ts'),
   ),
   listed('announcements end', 'end an announcement now', () => import('./announcements/end.ts')),
+  listed('legal list', 'list the versions of legal documents', () => import('./legal/list.ts')),
+  listed('legal publish', 'publish a version of a legal document', () => import('./legal/publish.ts')),
+  listed(
+    'legal set',
+    'set what legal texts say of whoever runs this, and whether they bind',
+    () => import('./legal/set.ts'),
+  ),
+  listed(
+    'legal subprocessors',
+    'show the list of sub-processors, or publish the next',
+    () => import('./legal/subprocessors.ts'),
+  ),
   listed('tickets list', 'list tickets that wait for staff', () => import('./tickets/list.ts')),
   listed('tickets show', 'show a ticket and what was written', () => import('./tickets/show.ts')),
   listed('tickets answer', 'answer a ticket', () => import('./tickets/answer.ts')),

@@ -1,7 +1,9 @@
 // Migrates the database, and every further ledger, to this release.
 import { MAIN, migrate, migrateLedger } from '@svc/core/db/index.ts';
+import { takeShipped } from '@svc/core/legal/index.ts';
 import type { Command } from '../command.ts';
-import { databaseUrl, shards } from '../installation.ts';
+import { staffContext } from '../context.ts';
+import { databaseUrl, shards, withDatabase } from '../installation.ts';
 
 export const command: Command = {
   async run() {
@@ -13,10 +15,12 @@ export const command: Command = {
       all.applied.push(...done.applied.map((one) => `${one} of ${name}`));
       all.newer.push(...done.newer.map((one) => `${one} of ${name}`));
     }
+    const texts = await withDatabase(async (pool) => takeShipped(await staffContext(pool)));
     const lines = [
+      ...texts.map((name) => `took in the legal text ${name}`),
       ...all.applied.map((name) => `applied ${name}`),
       ...all.newer.map((name) => `warning: of a later release, compatible with this one: ${name}`),
     ];
-    return { json: all, text: lines.length === 0 ? 'up to date' : lines.join('\n') };
+    return { json: { ...all, texts }, text: lines.length === 0 ? 'up to date' : lines.join('\n') };
   },
 };

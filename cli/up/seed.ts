@@ -7,6 +7,7 @@ import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
+import { acceptInForce, foundingKinds, takeShipped } from '@svc/core/legal/index.ts';
 import { createOrg, findBilling, findOrg, setBilling } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
@@ -124,6 +125,17 @@ function isWhole(remembered: readonly Partial<DemoOrg>[], orgs: readonly (object
   );
 }
 
+/** Terms bind in the demo, so that people see what comes of them; the demo organizations have accepted them. */
+async function insistOnTerms(context: Context, made: readonly DemoOrg[]): Promise<void> {
+  const enforced_at = context.now().toISOString();
+  const value = { grievance_officer: 'Demo Officer', dpo_email: 'privacy@demo.example', enforced_at };
+  await writeSetting(context.db, { name: 'legal', value, at: context.now() });
+  const kinds = [...foundingKinds, 'dpa'] as const;
+  for (const { org_id } of made) {
+    await acceptInForce(context, { org_id, kinds, signing: { signer_name: 'Demo Owner' } });
+  }
+}
+
 /**
  * Creates the demo organizations and keys that the database at `url` lacks. What `dataDir` remembers is kept as long
  * as the database has it too.
@@ -134,6 +146,7 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
   try {
     const remembered = readDemo(path);
     const context = await staffContext(pool);
+    await takeShipped(context);
     const orgs = await Promise.all(remembered.map(({ org_id }) => findOrg(context.db, org_id)));
     const [first, second] = remembered;
     if (first !== undefined && second !== undefined && isWhole(remembered, orgs)) {
@@ -146,6 +159,7 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
       await writeSetting(context.db, { name: 'checkin', value: checkin, at: context.now() });
       const made: DemoOrg[] = [];
       for (const org of wanted) made.push(await seedOne(context, org));
+      await insistOnTerms(context, made);
       await addressIndia(context);
       return made;
     });

@@ -987,6 +987,60 @@ CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (
 CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
 grant delete, insert, select, update on public.ledger_task to svc_runtime;
 
+create table public.legal_acceptance (
+  legal_acceptance_id bigint not null generated always as identity,
+  org_id text not null,
+  user_id text,
+  user_email text,
+  key_id text,
+  kind text not null,
+  version text not null,
+  accepted_at timestamp with time zone not null,
+  ip text,
+  method text not null,
+  signer_name text,
+  signer_title text,
+  text_sha256 bytea not null,
+  constraint legal_acceptance_pkey PRIMARY KEY (legal_acceptance_id),
+  constraint legal_acceptance_once UNIQUE (org_id, kind, version),
+  constraint legal_acceptance_method_check CHECK ((method = ANY (ARRAY['click_through'::text, 'api'::text]))),
+  constraint legal_acceptance_kind_version_fkey FOREIGN KEY (kind, version) REFERENCES legal_version(kind, version),
+  constraint legal_acceptance_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint legal_acceptance_text_sha256_fkey FOREIGN KEY (text_sha256) REFERENCES legal_text(sha256)
+);
+CREATE TRIGGER legal_acceptance_announces AFTER INSERT ON public.legal_acceptance FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+grant insert, select on public.legal_acceptance to svc_runtime;
+
+create table public.legal_text (
+  sha256 bytea not null,
+  text text not null,
+  constraint legal_text_pkey PRIMARY KEY (sha256),
+  constraint legal_text_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+grant insert, select on public.legal_text to svc_runtime;
+
+create table public.legal_version (
+  kind text not null,
+  version text not null,
+  title text not null,
+  summary text not null,
+  requires_acceptance boolean not null,
+  text text not null,
+  effective_at timestamp with time zone not null,
+  published_at timestamp with time zone not null,
+  published_by text not null,
+  announced_through text,
+  constraint legal_version_pkey PRIMARY KEY (kind, version),
+  constraint legal_version_one_at_a_time UNIQUE (kind, effective_at),
+  constraint legal_version_kind_check CHECK ((kind = ANY (ARRAY['tos'::text, 'dpa'::text, 'privacy'::text, 'aup'::text, 'dpdp_notice'::text, 'sccs'::text]))),
+  constraint legal_version_summary_check CHECK (((char_length(summary) >= 1) AND (char_length(summary) <= 500))),
+  constraint legal_version_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 200000))),
+  constraint legal_version_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 120))),
+  constraint legal_version_version_check CHECK ((version ~ '^\d{4}-\d{2}-\d{2}(\.\d{1,2})?$'::text))
+);
+grant insert, select on public.legal_version to svc_runtime;
+grant update (announced_through) on public.legal_version to svc_runtime;
+
 create table public.limit_request (
   ticket_id text not null,
   org_id text not null,
@@ -2057,6 +2111,23 @@ create table public.staff_session (
 CREATE INDEX staff_session_expiry ON public.staff_session USING btree (expires_at);
 CREATE INDEX staff_session_of_staff ON public.staff_session USING btree (staff_id);
 grant delete, insert, select, update on public.staff_session to svc_runtime;
+
+create table public.subprocessor_list (
+  version text not null,
+  entries jsonb not null,
+  change jsonb not null,
+  notice_days integer not null,
+  published_at timestamp with time zone not null,
+  effective_at timestamp with time zone not null,
+  published_by text not null,
+  announced_through text,
+  constraint subprocessor_list_pkey PRIMARY KEY (version),
+  constraint subprocessor_list_one_at_a_time UNIQUE (effective_at),
+  constraint subprocessor_list_notice_days_check CHECK (((notice_days >= 0) AND (notice_days <= 365))),
+  constraint subprocessor_list_version_check CHECK ((version ~ '^\d{4}-\d{2}-\d{2}(\.\d{1,2})?$'::text))
+);
+grant insert, select on public.subprocessor_list to svc_runtime;
+grant update (announced_through) on public.subprocessor_list to svc_runtime;
 
 create table public.ticket (
   id text not null,
@@ -3607,6 +3678,24 @@ begin
   perform pg_notify('svc_workflow', '');
   return null;
 end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.legal_outstanding_since(text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select min(greatest(made.effective_at, made.published_at, org.created_at,
+                      (settings.value ->> 'enforced_at')::timestamptz))
+    from org
+    join settings on settings.name = 'legal' and settings.value ->> 'enforced_at' is not null
+    join legal_version made on made.kind in ('tos', 'dpa') and made.requires_acceptance
+   where org.id = $1
+     and not exists (select from legal_acceptance
+                       join legal_version accepted using (kind, version)
+                      where legal_acceptance.org_id = org.id and legal_acceptance.kind = made.kind
+                        and accepted.effective_at >= made.effective_at)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.payloads_drop_days(until date)

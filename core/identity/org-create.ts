@@ -25,6 +25,7 @@ import {
 import { admitFounder, countUse, takeCode } from './admission/invite-code.ts';
 import { InviteCodeIn } from './admission/schema.ts';
 import { writeAudit } from './audit/audit.ts';
+import { foundingTermsOf } from './founding-terms.ts';
 import { transferOwnership } from './members/change.ts';
 import { refuseSsoSession } from './sign-in/operations.ts';
 import { lockPerson } from './store.ts';
@@ -39,6 +40,11 @@ const NewOrg = Type.Object({
   billing_country: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' }),
   kind: Type.Optional(oneOf(['team', 'personal'])),
   invite_code: Type.Optional(InviteCodeIn),
+  accept_terms: Type.Optional(
+    Type.Boolean({
+      description: 'accept the terms, the privacy notice and the acceptable use policy in force',
+    }),
+  ),
 });
 
 /** @throws ServiceError plan_limit_reached. The person's row is locked, so that counting takes turns. */
@@ -55,7 +61,7 @@ async function refuseTooMany(context: Context): Promise<void> {
 
 async function makeOrg(
   context: Context,
-  { invite_code, ...wanted }: Static<typeof NewOrg>,
+  { invite_code, accept_terms, ...wanted }: Static<typeof NewOrg>,
 ): Promise<OrgView> {
   refuseSsoSession(context);
   refuseReservedSlug(wanted.slug);
@@ -71,6 +77,7 @@ async function makeOrg(
     await putMember(context.db, { org_id, user_id, role: 'owner', source: 'owner', at });
     const payload = { user_id, email, role: 'owner', source: 'owner' };
     await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });
+    if (accept_terms === true) await foundingTermsOf(context).accept(context, { org_id });
     const { slug, name, billing_country } = wanted;
     await writeAudit(context, {
       ...{ action: 'orgs.create', org_id, target: { type: 'org', id: org_id, display: slug } },

@@ -5,6 +5,7 @@ export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { fileName } from './number.ts';
 export { invoiceOperations, listInvoicesOperation, resendOperation } from './operations.ts';
+export { printText } from './pdf/press.ts';
 export { listGstRates } from './rate-store.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
 export { InvoiceView } from './schema.ts';

@@ -1,6 +1,6 @@
 // Computes what a key allows from its row and from its organization. Pure.
 import type { Environment } from '../kernel/index.ts';
-import { type GrantFacts, limitsOf } from '../orgs/index.ts';
+import { type GrantFacts, legalCallsEnd, limitsOf } from '../orgs/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
 import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
 
@@ -63,5 +63,6 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
     },
     svc_version: key.svc_version,
     expires_at,
+    calls_end_at: legalCallsEnd(facts.legal_outstanding_since),
   };
 }

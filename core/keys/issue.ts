@@ -12,7 +12,7 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { orderBudget } from '../ledger/index.ts';
-import { findProject, lockOrg, type Org, type Project, planLimits } from '../orgs/index.ts';
+import { findProject, lockOrg, type Org, type Project, planLimits, refuseUnaccepted } from '../orgs/index.ts';
 import { writeKeyEvent } from './events.ts';
 import { statusAt } from './grant.ts';
 import {
@@ -154,6 +154,7 @@ export async function issueKey(
   const org = await lockOrg(context.db, caller.org_id);
   const project = await findProject(context.db, { org_id: caller.org_id, id: input.project_id });
   if (org === null || project === null) throw notFound();
+  await refuseUnaccepted(context, org.id);
   const at = context.now();
   const expires_at = endOf(input.expires_in, org, at);
   refuseLongerLife(caller, expires_at, 'expires_in');

@@ -132,7 +132,10 @@ export const createKeyOperation = operation({
   audience,
   input: CreateKeyInput,
   output: KeyWithSecret,
-  errors: ['plan_limit_reached', 'unsupported_version', 'sandbox_key_not_allowed'],
+  errors: [
+    ...(['plan_limit_reached', 'unsupported_version', 'sandbox_key_not_allowed'] as const),
+    'legal_acceptance_required',
+  ],
   status: 201,
   idempotent: true,
   request: {

@@ -40,6 +40,8 @@ export interface KeyGrant extends Grant {
   readonly caller: KeyCaller;
   readonly scopes: readonly Scope[];
   readonly expires_at: Date | null;
+  /** From then on no call is made: terms have waited too long to be accepted. Null: none wait. */
+  readonly calls_end_at: Date | null;
 }
 
 /** The key check of one process: `verify` answers from memory where it can. */

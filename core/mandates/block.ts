@@ -53,6 +53,7 @@ async function blockOfTime(context: Context, auto: AutoTopup, mandate: Mandate):
 function reasonOf(error: ServiceError): BlockReason {
   if (error.code === 'amount_too_small') return 'amount_too_small';
   if (error.code === 'amount_too_large') return 'amount_above_cap';
+  if (error.code === 'legal_acceptance_required') return error.code;
   return error.code === 'rail_unavailable' ? 'rail_unavailable' : 'price_unavailable';
 }
 

@@ -145,7 +145,10 @@ export const createMandateOperation = operation({
   audience: payers,
   input: Type.Object({ method: oneOf(mandateMethods, 'MandateMethod') }),
   output: MandateCreated,
-  errors: ['mandate_exists', 'rail_unavailable', 'conflict', 'currency_not_supported'],
+  errors: [
+    ...(['mandate_exists', 'rail_unavailable', 'conflict', 'currency_not_supported'] as const),
+    'legal_acceptance_required',
+  ],
   status: 201,
   idempotent: true,
   // The rail is asked between the row and its answer; run again, it makes another row that nobody can register.

@@ -1,6 +1,6 @@
 // Registering a mandate at a rail, and what people do with one: pause, resume, cancel.
 import { type Context, type Id, notFound, ServiceError } from '../kernel/index.ts';
-import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
+import { type Billing, findBilling, lockOrg, refuseUnaccepted } from '../orgs/index.ts';
 import {
   checkoutUrl,
   currencyOf,
@@ -33,6 +33,7 @@ function begin(context: Context, { org_id, method }: Asked): Promise<{ mandate: 
   return context.transaction(async (context) => {
     const { db } = context;
     if ((await lockOrg(db, org_id)) === null) throw notFound();
+    await refuseUnaccepted(context, org_id);
     const billing = (await findBilling(db, org_id)) as Billing;
     const gateway = railOf(billing.country);
     const rail = railOrRefuse(context, gateway);

@@ -39,6 +39,7 @@ export type BlockReason =
   | 'amount_above_cap'
   | 'amount_too_small'
   | 'price_unavailable'
+  | 'legal_acceptance_required'
   | 'rail_unavailable';
 
 /** A row of `auto_topup`. */

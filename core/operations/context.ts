@@ -14,6 +14,7 @@ import {
   type Shards,
 } from '../kernel/index.ts';
 import { memberKeys } from '../keys/index.ts';
+import { foundingTerms } from '../legal/index.ts';
 
 interface ContextParts {
   readonly request_id: RequestId;
@@ -44,7 +45,7 @@ class OperationContext implements Context {
     this.request_id = parts.request_id;
     this.caller = parts.caller;
     this.log = parts.log;
-    this.services = { member_keys: memberKeys, ...parts.services };
+    this.services = { member_keys: memberKeys, founding_terms: foundingTerms, ...parts.services };
     this.client_ip = parts.client_ip ?? null;
     this.db = db;
     this.shards = parts.pool.shards;

@@ -21,6 +21,7 @@ import {
   sweepOnce,
   takeDailyCheckpoint,
 } from '../ledger/index.ts';
+import { tellOfLegal } from '../legal/index.ts';
 import {
   type MailOutcome,
   type MailParts,
@@ -257,6 +258,7 @@ function moneyJobs(parts: JobParts): Job[] {
       every_ms: HOUR / 4,
       run: () => notifyExpiringKeys(jobContext(parts)),
     },
+    { name: 'tell_of_legal', every_ms: 10 * SECOND, run: () => tellOfLegal(jobContext(parts)) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];

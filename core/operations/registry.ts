@@ -15,6 +15,7 @@ import {
 import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
+import { legalOperations, staffLegalOperations } from '../legal/index.ts';
 import { mandateOperations } from '../mandates/index.ts';
 import { orgOperations } from '../orgs/index.ts';
 import { planOperations, sheetOperations, staffPlanOperations } from '../plans/index.ts';
@@ -53,6 +54,7 @@ export const operations: readonly Operation[] = checked([
   ...planOperations,
   ...budgetOperations,
   ...privacyOperations,
+  ...legalOperations,
   ...identityOperations,
 ] as unknown as Operation[]);
 
@@ -63,7 +65,8 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 
 /** Files that people download in the console, which has GraphQL for everything else. */
 export const fileOperations: readonly Operation[] = operations.filter(
-  ({ name, produces }) => produces === 'application/pdf' || name === 'audit.list',
+  ({ name, produces }) =>
+    produces === 'application/pdf' || produces === 'text/markdown' || name === 'audit.list',
 );
 
 /** What staff do; reached through the GraphQL of the staff listener, never over REST. */
@@ -78,6 +81,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffAdmissionOperations,
   ...staffPlanOperations,
   ...sheetOperations,
+  ...staffLegalOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

@@ -7,6 +7,7 @@ export {
   type TaxStatus,
 } from './billing-store.ts';
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
+export { legalCallsEnd, refuseUnaccepted } from './legal.ts';
 export { limitsOf } from './limits.ts';
 export {
   countMembers,

@@ -47,6 +47,16 @@ export async function insertOrg(
   return rows[0] ?? null;
 }
 
+/** Since when the organization owes an acceptance that has effects, or will; null: it owes none. */
+export async function findOutstandingSince(db: Db, org_id: Id<'org'>): Promise<Date | null> {
+  const { rows } = await db.query<{ since: Date | null }>({
+    name: 'orgs.legal_outstanding_since',
+    text: 'select legal_outstanding_since($1) as since',
+    values: [org_id],
+  });
+  return rows[0]?.since ?? null;
+}
+
 /** The shard of an organization's books. @throws Error when there is no such organization. */
 export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
   const { rows } = await db.query<{ shard: string }>({
@@ -189,7 +199,8 @@ export async function findGrantFacts(
     name: 'orgs.find_grant_facts',
     text: `
       select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.data_policy,
-             org.pepper, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no
+             org.pepper, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
+             legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],

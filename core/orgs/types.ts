@@ -76,6 +76,8 @@ export interface GrantFacts {
   readonly shard: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
+  /** Since when it owes an acceptance of terms, or will; null: it owes none. */
+  readonly legal_outstanding_since: Date | null;
   readonly live_no: number;
   readonly sandbox_no: number;
 }

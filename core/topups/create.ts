@@ -2,7 +2,7 @@
 // rail finds the row.
 import { checkGstin } from '../invoices/index.ts';
 import { type Context, type Id, invalid, microUsd, notFound, ServiceError } from '../kernel/index.ts';
-import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
+import { type Billing, findBilling, lockOrg, refuseUnaccepted } from '../orgs/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
@@ -108,8 +108,8 @@ async function refuseTooMany(context: Context, org_id: Id<'org'>): Promise<void>
 
 /**
  * The price of a new top-up: the rate that an earlier quote promised, with everything else read again.
- * @throws ServiceError amount_too_small, amount_too_large, currency_not_supported, rail_unavailable, fx_stale,
- * service_unavailable, invalid_request (state unknown), invalid_gstin.
+ * @throws ServiceError legal_acceptance_required, amount_too_small, amount_too_large, currency_not_supported,
+ * rail_unavailable, fx_stale, service_unavailable, invalid_request (state unknown), invalid_gstin.
  */
 export async function priceForSale(
   context: Context,
@@ -117,6 +117,7 @@ export async function priceForSale(
   amount_minor: number,
 ): Promise<Priced> {
   const { db } = context;
+  await refuseUnaccepted(context, billing.org_id);
   const currency = currencyOf(billing);
   const since = new Date(context.now().getTime() - QUOTE_MS);
   const kept = await findQuote(db, { org_id: billing.org_id, currency, amount_minor, since });

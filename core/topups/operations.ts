@@ -131,6 +131,7 @@ export const createTopupOperation = operation({
   input: Type.Object({ amount_minor: Amount }),
   output: CreatedView,
   errors: [
+    'legal_acceptance_required',
     'amount_too_small',
     'amount_too_large',
     'currency_not_supported',

@@ -30,6 +30,7 @@ export const eventTypes = {
   'member.deprovisioned': 'The directory of the organization suspended or removed a member.',
   'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',
+  'legal.update': 'A legal document or the list of sub-processors changes.',
   'org.closed': 'The organization was closed.',
 } as const satisfies Record<string, string>;
 

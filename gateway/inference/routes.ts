@@ -11,7 +11,7 @@ import {
   refuseRequest,
   startCall,
 } from '@svc/core/inference/index.ts';
-import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Log, nowMs, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Grant, type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
 import {
   type Gauges,
@@ -57,6 +57,16 @@ function versionOf(headers: IncomingMessage['headers'], grant: Grant): Grant {
     param: 'svc-version',
     details: { supported: [...svcVersions] },
   });
+}
+
+/** By the time that the key's memory holds, so that no call asks. @throws ServiceError org_inactive from `end` on. */
+function refuseUnacceptedCalls(end: Date): void {
+  if (nowMs() < end.getTime()) return;
+  throw new ServiceError(
+    'org_inactive',
+    'The terms in force have waited too long to be accepted. An owner accepts them in the console under Legal.',
+    { details: { reason: 'legal' } },
+  );
 }
 
 /** Finds what the session behind a request may ask. */
@@ -137,7 +147,10 @@ class InferenceRequest {
   private mayInfer(found: KeyGrant): Grant {
     // Questions have no request row, whether answered or refused.
     if (this.question === null) this.grant = found;
-    if (found.scopes.includes('inference')) return found;
+    if (found.scopes.includes('inference')) {
+      if (found.calls_end_at !== null) refuseUnacceptedCalls(found.calls_end_at);
+      return found;
+    }
     throw new ServiceError('permission_denied', 'This key lacks the scope "inference".', {
       details: { scope: 'inference' },
     });

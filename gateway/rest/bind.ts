@@ -4,6 +4,7 @@ import { inferenceRoutes, operations } from '@svc/core/operations/index.ts';
 import { addAnswerHooks, bindHealth, bindOperations, bindSignOn, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
+import { bindLegal } from '../legal/routes.ts';
 import { bindPay } from '../pay/routes.ts';
 import { bindSkip } from '../pay/skip-routes.ts';
 import { bindScim } from '../scim/routes.ts';
@@ -24,6 +25,7 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   bindSkip(app, parts);
   bindSignOn(app, parts);
   bindScim(app, parts);
+  bindLegal(app, parts);
   bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);

@@ -47,6 +47,7 @@ import { addAccess } from './access.ts';
 import { addAdmission } from './admission.ts';
 import { addAnnouncements } from './announcements.ts';
 import { addDesk } from './desk.ts';
+import { addLegal } from './legal.ts';
 import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
 import { addPlans } from './plans.ts';
@@ -345,6 +346,7 @@ addAccess(parts);
 addAdmission(parts);
 addTickets(parts);
 addAnnouncements(parts);
+addLegal(parts);
 addMails(parts);
 addPlans(parts);
 const decided = (t: Any) => ({

@@ -5,6 +5,7 @@ import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import { notifyExpiringKeys } from '@svc/core/keys/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
+import { publishVersion, tellOfLegal } from '@svc/core/legal/index.ts';
 import {
   actOnMandate,
   createMandate,
@@ -207,6 +208,13 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
       free_months: 0,
       reason: 'by agreement',
     }),
+  'legal.update': async () => {
+    await publishVersion(harness.context, {
+      ...{ kind: 'aup', version: '2026-12-01', title: 'Acceptable use policy', text: '# Words' },
+      ...{ summary: 'A test.', requires_acceptance: true },
+    });
+    await tellOfLegal(harness.context);
+  },
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
 };
 

@@ -3,7 +3,8 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../kernel/index.ts';
 import type { Invoice } from '../types.ts';
-import type { Job, Printed } from './worker.ts';
+import type { PrintedText } from './text.ts';
+import type { Job, Printable, Printed } from './worker.ts';
 
 /** Documents that may wait; more are refused and asked for again. */
 const WAITING_MAX = 64;
@@ -18,14 +19,14 @@ class Press {
   readonly #waiting = new Map<number, Waiting>();
   #next_id = 1;
 
-  print(invoice: Invoice): Promise<Buffer> {
+  print(what: Printable): Promise<Buffer> {
     if (this.#waiting.size >= WAITING_MAX) {
       const words = 'Too many documents are being drawn. Try again.';
       const options = { details: { component: 'documents' }, retry_after_ms: 1_000 };
       return Promise.reject(new ServiceError('service_unavailable', words, options));
     }
     const worker = this.#open();
-    const job: Job = { id: this.#next_id++, invoice };
+    const job: Job = { id: this.#next_id++, what };
     return new Promise((done, failed) => {
       this.#waiting.set(job.id, { done, failed });
       worker.ref();
@@ -64,5 +65,10 @@ const press = new Press();
 
 /** The bytes of a document. @throws ServiceError service_unavailable when too many wait. */
 export function print(invoice: Invoice): Promise<Buffer> {
-  return press.print(invoice);
+  return press.print({ invoice });
+}
+
+/** The bytes of a text. @throws ServiceError service_unavailable when too many wait. */
+export function printText(text: PrintedText): Promise<Buffer> {
+  return press.print({ text });
 }

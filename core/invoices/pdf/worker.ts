@@ -2,10 +2,14 @@
 import { parentPort } from 'node:worker_threads';
 import type { Invoice } from '../types.ts';
 import { render } from './render.ts';
+import { type PrintedText, renderText } from './text.ts';
+
+/** What is drawn. */
+export type Printable = { readonly invoice: Invoice } | { readonly text: PrintedText };
 
 export interface Job {
   readonly id: number;
-  readonly invoice: Invoice;
+  readonly what: Printable;
 }
 
 /** `error` is empty when there are bytes. */
@@ -15,9 +19,10 @@ export interface Printed {
   readonly error: string;
 }
 
-async function print({ id, invoice }: Job): Promise<Printed> {
+async function print({ id, what }: Job): Promise<Printed> {
   try {
-    return { id, bytes: await render(invoice), error: '' };
+    const bytes = await ('invoice' in what ? render(what.invoice) : renderText(what.text));
+    return { id, bytes, error: '' };
   } catch (error) {
     return {
       id,

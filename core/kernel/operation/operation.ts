@@ -171,7 +171,7 @@ export interface Context {
   requestHeader(name: string): string | null;
 }
 
-/** An answer that is a file instead of JSON (`format=csv`, a PDF); `run` may return it instead of its output. */
+/** An answer that is a file instead of JSON (`format=csv`, a PDF, a text); `run` may return it instead of its output. */
 export class FileAnswer {
   readonly content_type: string;
   readonly filename: string;
@@ -215,8 +215,10 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
-  /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF always. */
-  readonly produces?: 'text/csv' | 'application/pdf';
+  /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF or a text always. */
+  readonly produces?: 'text/csv' | 'application/pdf' | 'text/markdown';
+  /** A text is also answered as this where the request asks for it. */
+  readonly also_produces?: 'text/csv' | 'application/pdf';
   /** An example of the request body, shown in OpenAPI; a test checks it against `input`. */
   readonly request?: Partial<Static<I>>;
   /** An example of the answer, shown in OpenAPI; a test checks it against `output`. */

@@ -170,6 +170,14 @@ function success(operation: Operation, { components }: Parts): Json {
     const content = { [operation.produces]: { schema: { type: 'string', format: 'binary' } } };
     return { [status]: { description: 'The file.', content } };
   }
+  if (operation.produces === 'text/markdown') {
+    const also = operation.also_produces;
+    const content = {
+      'text/markdown': { schema: { type: 'string' }, example: operation.example },
+      ...(also === undefined ? {} : { [also]: { schema: { type: 'string', format: 'binary' } } }),
+    };
+    return { [status]: { description: 'The text.', content } };
+  }
   if (nameOf(output) === undefined) throw new Error(`the answer of ${operation.name} has no name`);
   const content: Json = {
     'application/json': {

@@ -18,6 +18,7 @@ const tags = {
   generation: 'The record of one call, by its id.',
   usage: 'Sums over calls.',
   limits: 'What plan and keys allow, and what is left of it.',
+  legal: 'Legal documents and who accepted them, sub-processors, and what data protection law asks for.',
   announcements: 'What the service has to say.',
   tickets: 'What you write to support, and what is answered.',
   policies: 'Routing policies: where calls may go and which endpoint is taken first.',

@@ -34,6 +34,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
   daily_limit: 'Five debits were made today.',
   amount_above_cap: 'The amount with its tax is more than the payment method allows.',
   amount_too_small: 'The amount is less than what can be bought.',
+  legal_acceptance_required: 'Terms wait to be accepted: an owner accepts them under Legal.',
   price_unavailable: 'No price can be made now. Check the billing details.',
   rail_unavailable: 'Payments are not available now.',
 };
