@@ -12,6 +12,7 @@ export type NavPage =
   | 'members'
   | 'settings'
   | 'tickets'
+  | 'legal'
   | 'audit'
   | 'sign-on';
 interface NavItem {
@@ -55,6 +56,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
       { page: 'audit', name: 'Audit log', icon: 'clock', key: 'a' },
       { page: 'tickets', name: 'Support', icon: 'mail', key: 't' },
+      { page: 'legal', name: 'Legal', icon: 'file-invoice', key: 'l' },
       { page: 'sign-on', name: 'Single sign-on', icon: 'key', key: 'o' },
     ],
   },

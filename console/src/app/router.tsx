@@ -104,6 +104,10 @@ const pages = {
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
   ),
+  legal: lazyRouteComponent(
+    kept(() => import('../pages/legal/page.tsx')),
+    'LegalPage',
+  ),
   'sign-on': lazyRouteComponent(
     kept(() => import('../pages/sign-on/page.tsx')),
     'SignOnPage',
@@ -336,6 +340,12 @@ const signOnRoute = createRoute({
   component: pages['sign-on'],
 });
 
+const legalRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/legal',
+  component: pages.legal,
+});
+
 const ticketsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/tickets',
@@ -367,22 +377,10 @@ const routeTree = rootRoute.addChildren([
   returnRoute,
   policyLinkRoute,
   orgRoute.addChildren([
-    homeRoute,
-    requestsRoute,
-    requestRoute,
-    keysRoute,
-    creditsRoute,
-    budgetsRoute,
-    invoicesRoute,
-    policiesRoute,
-    policyRoute,
-    membersRoute,
-    settingsRoute,
-    auditRoute,
-    ticketsRoute,
-    ticketRoute,
-    signOnRoute,
-    profileRoute,
+    ...[homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute],
+    ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],
+    ...[settingsRoute, auditRoute, ticketsRoute, ticketRoute, legalRoute],
+    ...[signOnRoute, profileRoute],
   ]),
 ]);
 

@@ -34,6 +34,7 @@ const nav: readonly NavItem[] = [
   { href: '/access', name: 'Access', icon: 'users', key: 's' },
   { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
   { href: '/announcements', name: 'Announcements', icon: 'player-play', key: 'a' },
+  { href: '/legal', name: 'Legal', icon: 'file-invoice', key: 'g' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
 ];

@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /access, /tickets, /announcements, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /access, /tickets, /announcements, /legal, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -114,6 +114,15 @@ const announcementsRoute = createRoute({
   ),
 });
 
+const legalRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/legal',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/legal/page.tsx')),
+    'StaffLegalPage',
+  ),
+});
+
 const accessRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/access',
@@ -157,6 +166,7 @@ export function createStaffRouter() {
           accessRoute,
           ticketsRoute,
           announcementsRoute,
+          legalRoute,
           codesRoute,
           mailsRoute,
         ],
