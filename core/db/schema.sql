@@ -1992,6 +1992,17 @@ create table public.sso_alias (
 );
 grant delete, insert, select, update on public.sso_alias to svc_runtime;
 
+create table public.sso_assertion (
+  org_id text not null,
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint sso_assertion_pkey PRIMARY KEY (org_id, hash),
+  constraint sso_assertion_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint sso_assertion_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX sso_assertion_expiry ON public.sso_assertion USING btree (expires_at);
+grant delete, insert, select, update on public.sso_assertion to svc_runtime;
+
 create table public.sso_connection (
   org_id text not null,
   kind text not null,
@@ -2006,6 +2017,8 @@ create table public.sso_connection (
   last_test jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  metadata_at timestamp with time zone,
+  metadata_fault text,
   constraint sso_connection_pkey PRIMARY KEY (org_id),
   constraint sso_connection_default_role_check CHECK ((default_role = ANY (ARRAY['admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
   constraint sso_connection_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 120))),
@@ -2013,6 +2026,7 @@ create table public.sso_connection (
   constraint sso_connection_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'disabled'::text]))),
   constraint sso_connection_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+CREATE INDEX sso_connection_of_metadata_url ON public.sso_connection USING btree (metadata_at) WHERE ((config ->> 'metadata_url'::text) IS NOT NULL);
 grant delete, insert, select, update on public.sso_connection to svc_runtime;
 
 create table public.sso_domain (
@@ -2054,6 +2068,16 @@ create table public.sso_flow (
 );
 CREATE INDEX sso_flow_expiry ON public.sso_flow USING btree (expires_at);
 grant delete, insert, select, update on public.sso_flow to svc_runtime;
+
+create table public.sso_signing_key (
+  org_id text not null,
+  private_key bytea not null,
+  certificate text not null,
+  created_at timestamp with time zone not null,
+  constraint sso_signing_key_pkey PRIMARY KEY (org_id),
+  constraint sso_signing_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.sso_signing_key to svc_runtime;
 
 create table public.staff (
   id text not null,

@@ -2,6 +2,7 @@
 import type { Db } from '../kernel/index.ts';
 import { purgeAccess } from './access/store.ts';
 import { purgeEmailChanges } from './profile/store.ts';
+import { purgeAssertions } from './saml/store.ts';
 import { purgeLog } from './scim/token-store.ts';
 import { purgeSessions } from './sessions/store.ts';
 import { purgeAttempts } from './sign-in/store.ts';
@@ -18,7 +19,7 @@ const LOG_MS = 90 * 86_400_000;
 export async function purgeSignIn(db: Db, at: Date): Promise<number> {
   const sessions = await purgeSessions(db, at);
   const staff = await purgeStaffSessions(db, at);
-  const flows = await purgeFlows(db, at);
+  const flows = (await purgeFlows(db, at)) + (await purgeAssertions(db, at));
   const signUp =
     (await purgeSignUp(db, at)) + (await purgeAccess(db, at)) + (await purgeEmailChanges(db, at));
   const log = await purgeLog(db, new Date(at.getTime() - LOG_MS));

@@ -1,4 +1,4 @@
-// Hashes, encryption and constant-time comparison. No other file of the product imports node:crypto.
+// Hashes, encryption and constant-time comparison. Only files of core/kernel import node:crypto.
 import {
   createCipheriv,
   createDecipheriv,

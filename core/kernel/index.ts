@@ -1,3 +1,4 @@
+export { makeSigningKey, readCertificate } from './certificates.ts';
 export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock } from './clock.ts';
 export {
   type Config,

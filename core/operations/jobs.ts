@@ -5,7 +5,7 @@ import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.t
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { settleGifts } from '../gifts/index.ts';
-import { purgeSignIn, recheckDomains } from '../identity/index.ts';
+import { purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
@@ -250,6 +250,11 @@ function moneyJobs(parts: JobParts): Job[] {
     },
     { name: 'judge_canaries', every_ms: 5 * SECOND, run: () => judgeCanaries(jobContext(parts)) },
     { name: 'recheck_domains', every_ms: HOUR, run: () => recheckDomains(jobContext(parts), parts.egress) },
+    {
+      name: 'refresh_saml_metadata',
+      every_ms: HOUR,
+      run: () => refreshMetadata(jobContext(parts), parts.egress),
+    },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
     { name: 'open_plan_periods', every_ms: 10 * SECOND, run: () => openPeriods(jobContext(parts)) },
     { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },

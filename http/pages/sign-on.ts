@@ -1,6 +1,14 @@
-// Signing in over an organization's identity provider, in the browser: the way there and the way back. Both listeners
-// have it: people begin at the console, the provider sends them back to the public address.
-import { finishSignOn, isAdminOfAlias, startSignOn } from '@svc/core/identity/index.ts';
+// Signing in over an organization's identity provider, in the browser: the way there and the way back, and what a SAML
+// provider reads of this service. Both listeners have it: people begin at the console, the provider sends them back to the
+// public address.
+import {
+  consoleOf,
+  describeServiceProvider,
+  finishSignOn,
+  isAdminOfAlias,
+  startSignOn,
+  takeSamlAnswer,
+} from '@svc/core/identity/index.ts';
 import { type Caller, ServiceError } from '@svc/core/kernel/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, requestContext } from '../caller.ts';
@@ -63,6 +71,8 @@ async function answer(
   }
 }
 
+const PUBLIC: Caller = { kind: 'public' };
+
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 
 /** An admin who tries the connection out, by the session of the browser. @throws ServiceError not_found for others. */
@@ -76,33 +86,73 @@ async function adminOf(parts: HttpParts, request: Request): Promise<Caller> {
   );
 }
 
-/** Binds both addresses. */
+/** Origins that a request may have come to: behind a proxy the scheme is not known here; the console's own list decides. */
+const hostsOf = ({ headers }: Request) => [`https://${headers.host}`, `http://${headers.host}`];
+
+/** The answer of a provider in base64, with the rest of its form. A larger one is refused before it is read. */
+const FORM_MAX = 512 * 1_024;
+
+function bindStart(scope: FastifyInstance, parts: HttpParts): void {
+  scope.get<SignOnRequest>('/v1/auth/sso/:alias/start', (request, reply) =>
+    answer(parts, request, reply, async () => {
+      const { return_to, fresh, test } = request.query;
+      const is_test = test === '1';
+      const caller = is_test ? await adminOf(parts, request) : PUBLIC;
+      return startSignOn(requestContext(parts, request, reply, caller), request.params.alias, {
+        return_to: textOf(return_to),
+        hosts: hostsOf(request),
+        fresh: fresh === '1',
+        test: is_test,
+      });
+    }),
+  );
+}
+
+/** The way back from an OpenID provider, and the second step of the way back from a SAML provider. */
+function bindCallback(scope: FastifyInstance, parts: HttpParts): void {
+  scope.get<SignOnRequest>('/v1/auth/sso/:alias/callback', (request, reply) =>
+    answer(parts, request, reply, () => {
+      const search = new URL(request.url, 'http://callback.invalid').searchParams;
+      return finishSignOn(requestContext(parts, request, reply, PUBLIC), request.params.alias, { search });
+    }),
+  );
+}
+
+function bindSaml(scope: FastifyInstance, parts: HttpParts): void {
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_MAX },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+  );
+  scope.post<SignOnRequest>('/v1/auth/sso/:alias/acs', { bodyLimit: FORM_MAX }, (request, reply) =>
+    answer(parts, request, reply, () => {
+      const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+      const sent = form.getAll('SAMLResponse');
+      const context = requestContext(parts, request, reply, PUBLIC);
+      return takeSamlAnswer(context, request.params.alias, {
+        // Two of them are none: each reader of the form would take another.
+        sent: sent.length === 1 ? (sent[0] as string) : '',
+        origin: consoleOf(context, hostsOf(request)),
+      });
+    }),
+  );
+  scope.get<SignOnRequest>('/v1/auth/sso/:alias/metadata', async (request, reply) => {
+    await takeTurn(parts, request, reply, PUBLIC);
+    const context = requestContext(parts, request, reply, PUBLIC);
+    const text = await describeServiceProvider(context, request.params.alias);
+    return reply.type('application/samlmetadata+xml; charset=utf-8').send(text);
+  });
+}
+
+/** Binds the addresses of an organization's provider. */
 export function bindSignOn(app: FastifyInstance, parts: HttpParts): void {
-  const contextOf = (request: Request, reply: FastifyReply, caller: Caller = { kind: 'public' }) =>
-    requestContext(parts, request, reply, caller);
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);
-    scope.known_paths.add('GET', '/v1/auth/sso/:alias/start', false);
-    scope.known_paths.add('GET', '/v1/auth/sso/:alias/callback', false);
-    scope.get<SignOnRequest>('/v1/auth/sso/:alias/start', (request, reply) =>
-      answer(parts, request, reply, async () => {
-        const { return_to, fresh, test } = request.query;
-        const is_test = test === '1';
-        const caller = is_test ? await adminOf(parts, request) : undefined;
-        return startSignOn(contextOf(request, reply, caller), request.params.alias, {
-          return_to: textOf(return_to),
-          // Behind a proxy the scheme is not known here; the console's own list decides.
-          hosts: [`https://${request.headers.host}`, `http://${request.headers.host}`],
-          fresh: fresh === '1',
-          test: is_test,
-        });
-      }),
-    );
-    scope.get<SignOnRequest>('/v1/auth/sso/:alias/callback', (request, reply) =>
-      answer(parts, request, reply, () => {
-        const search = new URL(request.url, 'http://callback.invalid').searchParams;
-        return finishSignOn(contextOf(request, reply), request.params.alias, { search });
-      }),
-    );
+    const known = { start: 'GET', callback: 'GET', acs: 'POST', metadata: 'GET' };
+    for (const [name, method] of Object.entries(known))
+      scope.known_paths.add(method, `/v1/auth/sso/:alias/${name}`, false);
+    bindStart(scope, parts);
+    bindCallback(scope, parts);
+    bindSaml(scope, parts);
   });
 }

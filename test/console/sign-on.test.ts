@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { startNameServer } from '../sim/dns.ts';
 import { startProvider } from '../sim/id-provider.ts';
+import { attribute } from '../sim/saml/forge.ts';
+import { startSamlServer } from '../sim/saml/server.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
 
 const names = await startNameServer();
@@ -13,6 +15,9 @@ const { stack, browser, owner } = await startConsole({
 const provider = await startProvider({
   redirect_uri: `${stack.gateway_url}/v1/auth/sso/meridian/callback`,
 });
+
+const saml = `${stack.gateway_url}/v1/auth/sso/meridian`;
+const saml_provider = await startSamlServer({ entity_id: `${saml}/metadata`, acs_url: `${saml}/acs` });
 
 const path = 'meridian/live/sign-on';
 
@@ -104,6 +109,57 @@ test('a person signs in at the provider and comes to the page they wanted; other
   await context.close();
 });
 
+test('an owner changes to SAML by a file of metadata, tries it out, and people sign in over it', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/${path}`);
+  await page.getByRole('button', { name: 'Change…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Protocol').selectOption('SAML 2.0');
+  await dialog.getByText(`${saml}/acs`).waitFor();
+  await dialog.getByText(`${saml}/metadata`).waitFor();
+  await dialog.getByLabel('Metadata address').fill('https://10.0.0.1/metadata');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('leads to an address that is not public').waitFor();
+  await dialog.getByLabel('Metadata address').fill('');
+  const buffer = Buffer.from(saml_provider.metadata());
+  await dialog
+    .getByLabel('or a file with it')
+    .setInputFiles({ name: 'metadata.xml', mimeType: 'text/xml', buffer });
+  await expect
+    .poll(() => dialog.getByLabel('or the metadata itself').inputValue())
+    .toContain('EntityDescriptor');
+  await picture(page, 'sign-on-saml');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('given once').waitFor();
+  const on = page.getByRole('button', { name: 'Switch on' });
+  expect(await on.isDisabled()).toBe(true);
+  const groups = attribute('groups', 'Platform');
+  saml_provider.said = {
+    email: 'sam@meridian.example',
+    audience: 'https://elsewhere.example',
+    attributes: groups,
+  };
+  await page.getByRole('link', { name: 'Try it out' }).click();
+  await page.getByText('audience_wrong').waitFor();
+  saml_provider.said = { email: 'sam@meridian.example', attributes: groups };
+  await page.getByRole('link', { name: 'Try it out' }).click();
+  await page.getByText('sam@meridian.example; groups: Platform; role: admin').waitFor();
+  await on.click();
+  await page.getByText('Switched on.').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+
+  const guest = await openPage(browser);
+  await guest.page.goto(`${stack.console_url}/meridian/live/keys`);
+  await guest.page.getByRole('button', { name: 'Use single sign-on' }).click();
+  await guest.page.getByLabel('E-mail').fill('sam@meridian.example');
+  await guest.page.keyboard.press('Enter');
+  await guest.page.waitForURL('**/meridian/live/keys');
+  await guest.page.getByRole('heading', { name: 'Keys' }).waitFor();
+  expect(guest.faults).toEqual([]);
+  await guest.context.close();
+});
+
 const looks = [
   { scheme: 'light', width: 1440 },
   { scheme: 'dark', width: 1440 },
@@ -118,6 +174,12 @@ test.each(looks)('the page looks right in $scheme at $width pixels', async ({ sc
   await expectAccessible(page, `${scheme} ${width}`);
   await expectNoSidewaysScroll(page, `${scheme} ${width}`);
   await picture(page, `sign-on-${scheme}-${width}`);
+  await page.getByRole('button', { name: 'Change…' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('ACS URL').waitFor();
+  await expectAccessible(page, `dialog ${scheme} ${width}`);
+  await expectNoSidewaysScroll(page, `dialog ${scheme} ${width}`);
+  await picture(page, `sign-on-dialog-${scheme}-${width}`);
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -13,6 +13,7 @@ import {
   plainModules,
   pureOutsideKernel,
   sqlInStores,
+  verifiedAlone,
 } from './rules.ts';
 import { foldersExplained, invariantsOnce } from './shape.ts';
 import { fileLength, folderSize, functionLength } from './sizes.ts';
@@ -30,6 +31,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['every concept has a README that says what it uses', conceptReadmes],
   ['SQL stands only in stores and migrations', sqlInStores],
   ['clock, randomness, environment and crypto stand only in core/kernel', pureOutsideKernel],
+  ['XML is parsed by one library, and assertions come from what it verified', verifiedAlone],
   ['modules are plain: no export *, default export, enum or namespace', plainModules],
   ['every exported function of core has a docstring', documentedExports],
   ['names use the words of the field', plainNames],

@@ -11,6 +11,7 @@ import {
   plainModules,
   pureOutsideKernel,
   sqlInStores,
+  verifiedAlone,
 } from './rules.ts';
 import { type Rule, type Source, shown } from './sources.ts';
 
@@ -376,5 +377,24 @@ describe('citations', () => {
     const outcomes = file('docs/outcomes.md', '| <a id="ok"></a>ok | a |\n| <a id="cut"></a>cut | b |\n');
     const tests = file('test/calls/a.test.ts', "test('ends (docs/outcomes.md#ok)', () => {});");
     expect(faults(outcomesTested, outcomes, tests)).toEqual(['docs/outcomes.md:2 no test cites cut']);
+  });
+});
+
+describe('SAML', () => {
+  const library = (text: string) => file('core/identity/saml/library.ts', text);
+  const once = 'const a = profile.getAssertion();';
+
+  test('XML is parsed by one library, in one file, which takes what was verified and takes it once', () => {
+    expect(faults(verifiedAlone, library(`import { SAML } from '@node-saml/node-saml';\n${once}`))).toEqual(
+      [],
+    );
+    for (const more of ['profile.getAssertionXml();', once])
+      expect(faults(verifiedAlone, library(`${once}\n${more}`))).toHaveLength(1);
+    for (const line of [
+      `import { DOMParser } from '@xmldom/xmldom';`,
+      `import { SAML } from '@node-saml/node-saml';`,
+      once,
+    ])
+      expect(faults(verifiedAlone, file('core/identity/saml/read.ts', line)).length).toBeGreaterThan(0);
   });
 });

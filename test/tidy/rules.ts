@@ -120,3 +120,30 @@ export const noSkippedTests: Rule = (sources) =>
         'switched off',
       ),
     );
+
+// What attacks on SAML need is a document that is verified by one reader and read by another: so there is one parser of XML,
+// in one file, and what is read of an assertion is what that file returned as verified.
+const SAML_LIBRARY = 'core/identity/saml/library.ts';
+const XML_PARSERS =
+  /\bfrom\s*['"](?:@node-saml\/|@?xmldom|xml2js|sax|saxes|xml-crypto|xpath|fast-xml-parser|libxmljs|htmlparser2|samlify)/g;
+/** Names of the library, and of parsers, by which one could read what nobody verified. */
+const UNVERIFIED = /\b(?:getSamlResponseXml|getAssertionXml|DOMParser|parseFromString|parseStringPromise)\b/g;
+
+function xmlFaults(source: Source): Fault[] {
+  const { code, bare } = scan(source.text);
+  const is_library = source.path === SAML_LIBRARY;
+  const verified = bare.match(/\bgetAssertion\b/g)?.length ?? 0;
+  return [
+    ...(is_library ? [] : faultsOf(source, code, XML_PARSERS, 'a parser of XML beside the library of SAML')),
+    ...faultsOf(source, bare, UNVERIFIED, 'reads XML that nobody verified'),
+    ...(verified === (is_library ? 1 : 0)
+      ? []
+      : [{ path: source.path, line: 1, message: `takes an assertion ${verified} times` }]),
+  ];
+}
+
+/** XML is parsed by one library, in one file, and assertions come from what it verified. */
+export const verifiedAlone: Rule = (sources) =>
+  sources
+    .filter(({ path }) => isProduction(path) && /^(core|http|graphql|gateway|workflows)\//.test(path))
+    .flatMap(xmlFaults);

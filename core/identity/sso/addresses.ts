@@ -16,12 +16,18 @@ export async function takeAlias(context: Context, org: { id: Id<'org'>; slug: st
 /** The addresses of an organization at this installation. */
 export function addressesOf(context: Context, alias: string) {
   const base = `${context.services.sign_in.base_url}/v1/auth/sso/${alias}`;
-  return { start_url: `${base}/start`, callback_url: `${base}/callback` };
+  return {
+    start_url: `${base}/start`,
+    callback_url: `${base}/callback`,
+    acs_url: `${base}/acs`,
+    // The name of this service for SAML is where its description is.
+    entity_id: `${base}/metadata`,
+  };
 }
 
-/** Where the provider sends the browser back to. @throws Error (a defect) for an organization without addresses. */
-export async function callbackUrl(context: Context, org_id: Id<'org'>): Promise<string> {
+/** The same, of an organization that has a connection. @throws Error (a defect) for one without addresses. */
+export async function addressesOfOrg(context: Context, org_id: Id<'org'>) {
   const alias = await findAlias(context.db, org_id);
   if (alias === null) throw new Error('a connection without an address');
-  return addressesOf(context, alias).callback_url;
+  return addressesOf(context, alias);
 }

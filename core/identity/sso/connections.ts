@@ -1,6 +1,5 @@
 // The identity provider of an organization: connected, changed, taken away, and found by an address.
-import { Type } from 'typebox';
-import { egressOf } from '../../egress/index.ts';
+import { type Static, Type } from 'typebox';
 import {
   type Context,
   invalid,
@@ -9,7 +8,6 @@ import {
   named,
   notFound,
   nullable,
-  oneOf,
   operation,
   orgCaller,
   ServiceError,
@@ -17,12 +15,14 @@ import {
 import { emailKey } from '../../mail/index.ts';
 import { lockOrg, type Org } from '../../orgs/index.ts';
 import { changesOf, writeAudit } from '../audit/audit.ts';
+import { takeSigningKey } from '../saml/service-provider.ts';
 import { EmailIn } from '../schema.ts';
 import { scimUrl } from '../scim/directory.ts';
 import { viewToken } from '../scim/token-schema.ts';
 import { listTokens } from '../scim/token-store.ts';
 import { endSsoSessions } from '../sessions/store.ts';
 import { addressesOf, takeAlias } from './addresses.ts';
+import { ConfigIn } from './config-schema.ts';
 import {
   deleteConnection,
   findActiveByDomain,
@@ -34,63 +34,30 @@ import { domainOf } from './domain-name.ts';
 import { listDomains } from './domain-store.ts';
 import { ssoAudience, viewDomain } from './domains.ts';
 import { endRuledSessions, hasOwnerWithFactor } from './enforce.ts';
-import { discoverProvider, OidcFault } from './oidc.ts';
+import { chooseProvider, isSameIssuer, isSameProvider, secretOf, viewConfig } from './provider.ts';
 import {
   ConnectionStatus,
   MappedRoleIn,
   RoleMapIn,
+  SsoKind,
   SsoView,
   ssoExample,
   type SsoView as View,
 } from './schema.ts';
-import { sealClientSecret } from './secret.ts';
-import type { Connection, OidcConfig, ProviderFacts } from './types.ts';
+import type { Connection } from './types.ts';
 
 /** Who changes the way in must have proved who they are: a session left open must not be enough. */
 const proven = { ...ssoAudience, reauthenticated: true } as const;
-const DEFAULT_CLAIMS = { email: 'email', name: 'name', groups: 'groups' };
 const GROUPS_MAX = 200;
 
-const ClaimIn = Type.Optional(lineOf(120));
-const ConfigIn = Type.Object({
-  issuer: Type.String({
-    minLength: 1,
-    maxLength: 2_048,
-    description: 'address of the provider, as it names itself',
-  }),
-  client_id: lineOf(256),
-  client_secret: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1_024,
-      description: 'never shown again; left out, the one before stays while issuer and client stay',
-    }),
-  ),
-  scopes: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{1,128}$' }), { maxItems: 20 }),
-  ),
-  claim_map: Type.Optional(
-    Type.Object({ email: ClaimIn, name: ClaimIn, groups: ClaimIn }, { description: 'names of claims' }),
-  ),
-  jit: Type.Optional(
-    Type.Boolean({ description: 'whether people who are no members become members by coming; default true' }),
-  ),
-});
-
 interface PutInput {
+  readonly kind: Connection['kind'];
   readonly display_name: string;
   readonly status?: Connection['status'];
   readonly enforce?: boolean;
   readonly default_role?: Connection['default_role'];
   readonly role_map?: Connection['role_map'];
-  readonly config: {
-    readonly issuer: string;
-    readonly client_id: string;
-    readonly client_secret?: string;
-    readonly scopes?: readonly string[];
-    readonly claim_map?: { readonly email?: string; readonly name?: string; readonly groups?: string };
-    readonly jit?: boolean;
-  };
+  readonly config: Static<typeof ConfigIn>;
 }
 
 /** What an organization sees of its single sign-on; nothing of the secret. */
@@ -111,15 +78,10 @@ async function viewSso(context: Context): Promise<View> {
 }
 
 function viewConnection(connection: Connection, alias: string): NonNullable<View['sso']> {
-  const { kind, display_name, status, enforce, default_role, role_map, config, last_test } = connection;
+  const { kind, display_name, status, enforce, default_role, role_map, last_test } = connection;
   return {
     ...{ kind, alias, display_name, status, enforce, default_role, role_map: { ...role_map } },
-    config: {
-      ...config,
-      scopes: [...config.scopes],
-      claim_map: { ...config.claim_map },
-      has_secret: connection.client_secret !== null,
-    },
+    config: viewConfig(connection),
     last_test:
       last_test === null
         ? null
@@ -142,46 +104,6 @@ export const getSsoOperation = operation({
   run: viewSso,
 });
 
-const words: Readonly<Record<string, string>> = {
-  unsafe_url: 'The issuer, or an address that it names, may not be called: it must be public and https.',
-  provider_unreachable: 'The issuer does not answer.',
-  discovery_invalid:
-    'The issuer publishes no valid document of OpenID Connect Discovery, or names another issuer.',
-  algorithm_unsupported: 'The issuer signs ID tokens with none of RS256, ES256 and PS256.',
-};
-
-/** What the provider says of itself. @throws ServiceError invalid_request at `config.issuer`. */
-async function discover(context: Context, config: OidcConfig): Promise<ProviderFacts> {
-  const refusal = await egressOf(context.services).refusalOf(config.issuer);
-  if (refusal !== null) throw invalid('config.issuer', 'format', `The issuer ${refusal}.`);
-  return discoverProvider(context.services, config).catch((error: unknown) => {
-    if (!(error instanceof OidcFault)) throw error;
-    throw invalid('config.issuer', 'format', words[error.reason] ?? 'The issuer cannot be used.');
-  });
-}
-
-function configOf({ config }: PutInput): OidcConfig {
-  const { issuer, client_id, scopes, claim_map, jit } = config;
-  const { email, name, groups } = { ...DEFAULT_CLAIMS, ...claim_map };
-  const asked = scopes ?? ['openid', 'email', 'profile'];
-  return {
-    ...{ issuer, client_id, jit: jit ?? true, claim_map: { email, name, groups } },
-    scopes: asked.includes('openid') ? asked : ['openid', ...asked],
-  };
-}
-
-/** The sealed secret that a connection has from now on; one is never sent to another issuer than it was given for. */
-function secretOf(
-  context: Context,
-  org: Pick<Org, 'id'>,
-  { before, input }: { before: Connection | null; input: PutInput },
-): Buffer | null {
-  const { client_secret, issuer, client_id } = input.config;
-  if (client_secret !== undefined) return sealClientSecret(context.services.root_key, org.id, client_secret);
-  const is_same = before?.config.issuer === issuer && before.config.client_id === client_id;
-  return is_same ? before.client_secret : null;
-}
-
 /** @throws ServiceError state_conflict where enforcing would lock everybody out. */
 async function refuseLockOut(context: Context, org: Pick<Org, 'id'>, status: string): Promise<void> {
   const refuse = (message: string) => new ServiceError('state_conflict', message, { param: 'enforce' });
@@ -195,16 +117,16 @@ async function refuseLockOut(context: Context, org: Pick<Org, 'id'>, status: str
     );
 }
 
-const audited = ['display_name', 'status', 'enforce', 'default_role', 'role_map', 'config'] as const;
+const audited = ['kind', 'display_name', 'status', 'enforce', 'default_role', 'role_map', 'config'] as const;
 
 export const putSsoOperation = operation({
   name: 'sso.put',
   method: 'PUT',
   path: '/v1/org/sso',
-  summary: 'Connect an identity provider by OpenID Connect, in the place of the one before',
+  summary: 'Connect an identity provider by OpenID Connect or SAML, in the place of the one before',
   audience: proven,
   input: Type.Object({
-    kind: oneOf(['oidc']),
+    kind: SsoKind,
     display_name: lineOf(120),
     status: Type.Optional(ConnectionStatus),
     enforce: Type.Optional(
@@ -231,26 +153,38 @@ export const putSsoOperation = operation({
     const { role_map = {}, default_role = 'developer', status = 'active', enforce = false } = input;
     if (Object.keys(role_map).length > GROUPS_MAX)
       throw invalid('role_map', 'range', `role_map has at most ${GROUPS_MAX} groups.`);
-    const config = configOf(input);
-    const metadata = await discover(context, config);
+    const { kind, config: given } = input;
+    const { org_id } = orgCaller(context);
+    // Asked before the transaction: a provider that is slow holds no lock.
+    const known = await findConnection(context.db, org_id);
+    const chosen = await chooseProvider(context, { kind, given, before: known });
     await context.transaction(async (context) => {
-      const org = await lockOrg(context.db, orgCaller(context).org_id);
+      const org = await lockOrg(context.db, org_id);
       if (org === null) throw notFound();
       if (enforce) await refuseLockOut(context, org, status);
       await takeAlias(context, org);
       const before = await findConnection(context.db, org.id);
-      const client_secret = secretOf(context, org, { before, input });
-      const is_same = before?.config.issuer === config.issuer && before.config.client_id === config.client_id;
-      const next = { display_name: input.display_name, status, enforce, default_role, role_map, config };
+      const client_secret = secretOf(context, org.id, { before, chosen, given });
+      if (chosen.kind === 'saml' && chosen.config.sign_requests) await takeSigningKey(context, org.id);
+      const { config } = chosen;
+      const next = {
+        kind,
+        display_name: input.display_name,
+        status,
+        enforce,
+        default_role,
+        role_map,
+        config,
+      };
       await putConnection(context.db, {
-        ...{ org_id: org.id, ...next, metadata, client_secret, at: context.now() },
-        last_test: is_same ? before.last_test : null,
+        ...{ org_id: org.id, ...next, ...chosen, client_secret, at: context.now() },
+        last_test: isSameProvider(before, chosen) ? (before?.last_test ?? null) : null,
       });
       // Sessions of a provider that is not trusted any more do not outlive it.
-      if (status !== 'active' || before?.config.issuer !== config.issuer)
+      if (status !== 'active' || !isSameIssuer(before, chosen))
         await endSsoSessions(context.db, { org_id: org.id, user_id: null });
       const ended = await endRuledSessions(context, org.id);
-      await audit(context, { before, next, secret: input.config.client_secret !== undefined, ended });
+      await audit(context, { before, next, secret: given.client_secret !== undefined, ended });
     });
     return viewSso(context);
   },

@@ -3,6 +3,7 @@
 import * as client from 'openid-client';
 import { type Egress, type EgressResponse, egressOf } from '../../egress/index.ts';
 import type { Context, Services } from '../../kernel/index.ts';
+import { SsoFault } from './fault.ts';
 import type { Asserted, OidcConfig, ProviderFacts } from './types.ts';
 
 /** Signatures with a key that only the provider has: never `none`, and never one made with a secret that we know too. */
@@ -12,26 +13,6 @@ const BYTES_MAX = 262_144;
 const PROOF_S = 300;
 const GROUPS_MAX = 1_000;
 const TEXT_MAX = 256;
-
-/** Why a provider could not be used, in one word that is shown and logged; nothing of what it sent is. */
-type OidcReason =
-  | 'unsafe_url'
-  | 'provider_unreachable'
-  | 'discovery_invalid'
-  | 'algorithm_unsupported'
-  | 'provider_refused'
-  | 'answer_invalid'
-  | 'email_missing'
-  | 'email_unverified';
-
-export class OidcFault extends Error {
-  readonly reason: OidcReason;
-
-  constructor(reason: OidcReason, options?: ErrorOptions) {
-    super(reason, options);
-    this.reason = reason;
-  }
-}
 
 function asResponse(answer: Extract<EgressResponse, { fault: null }>): Response {
   const headers = new Headers();
@@ -43,7 +24,7 @@ function asResponse(answer: Extract<EgressResponse, { fault: null }>): Response 
 
 function guardedFetch(egress: Egress): client.CustomFetch {
   return async (url, { method, headers, body }) => {
-    if ((await egress.refusalOf(url)) !== null) throw new OidcFault('unsafe_url');
+    if ((await egress.refusalOf(url)) !== null) throw new SsoFault('unsafe_url');
     const answer = await egress.exchange({
       url,
       method: method === 'POST' ? 'POST' : 'GET',
@@ -53,23 +34,23 @@ function guardedFetch(egress: Egress): client.CustomFetch {
       total_ms: 8_000,
       body_bytes_max: BYTES_MAX,
     });
-    if (answer.fault !== null) throw new OidcFault('provider_unreachable');
-    if (!answer.complete) throw new OidcFault('answer_invalid');
+    if (answer.fault !== null) throw new SsoFault('provider_unreachable');
+    if (!answer.complete) throw new SsoFault('answer_invalid');
     return asResponse(answer);
   };
 }
 
 /** `error` as a fault: that of the guarded client where it is the cause, else `otherwise`. */
-function faultOf(error: unknown, otherwise: OidcReason): OidcFault {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof OidcFault) return at;
-  if (error instanceof client.AuthorizationResponseError) return new OidcFault('provider_refused');
-  return new OidcFault(otherwise, { cause: error });
+function faultOf(error: unknown, otherwise: SsoFault['reason']): SsoFault {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof SsoFault) return at;
+  if (error instanceof client.AuthorizationResponseError) return new SsoFault('provider_refused');
+  return new SsoFault(otherwise, { cause: error });
 }
 
 const isPlain = (issuer: string) => issuer.startsWith('http:');
 
 /**
- * What the provider at `issuer` says of itself. @throws OidcFault when it cannot be asked, says that it is another, or
+ * What the provider at `issuer` says of itself. @throws SsoFault when it cannot be asked, says that it is another, or
  * has no signature that is accepted here.
  */
 export async function discoverProvider(services: Services, config: OidcConfig): Promise<ProviderFacts> {
@@ -85,9 +66,9 @@ export async function discoverProvider(services: Services, config: OidcConfig): 
   const facts = found.serverMetadata();
   const { authorization_endpoint, token_endpoint, jwks_uri } = facts;
   if (authorization_endpoint === undefined || token_endpoint === undefined || jwks_uri === undefined)
-    throw new OidcFault('discovery_invalid');
+    throw new SsoFault('discovery_invalid');
   const algorithms = facts.id_token_signing_alg_values_supported ?? ['RS256'];
-  if (!algorithms.some((one) => ALGORITHMS.includes(one))) throw new OidcFault('algorithm_unsupported');
+  if (!algorithms.some((one) => ALGORITHMS.includes(one))) throw new SsoFault('algorithm_unsupported');
   return JSON.parse(JSON.stringify(facts)) as ProviderFacts;
 }
 
@@ -169,14 +150,14 @@ function groupsOf(value: unknown): readonly string[] | null {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Whom the claims name. @throws OidcFault email_missing, email_unverified. */
+/** Whom the claims name. @throws SsoFault email_missing, email_unverified. */
 function readClaims(claims: Claims, { email, name, groups }: OidcConfig['claim_map']): Asserted {
   const own = (member: string) => (Object.hasOwn(claims, member) ? claims[member] : undefined);
   const address = own(email);
-  if (!isText(address)) throw new OidcFault('email_missing');
+  if (!isText(address)) throw new SsoFault('email_missing');
   // Some providers send the word instead of the value.
   const verified = own('email_verified');
-  if (verified === false || verified === 'false') throw new OidcFault('email_unverified');
+  if (verified === false || verified === 'false') throw new SsoFault('email_unverified');
   const methods = own('amr');
   const auth_time = own('auth_time');
   const shown = own(name);
@@ -190,7 +171,7 @@ function readClaims(claims: Claims, { email, name, groups }: OidcConfig['claim_m
 }
 
 /**
- * Whom the answer at `url` signs in: the code is exchanged, and the ID token checked. @throws OidcFault.
+ * Whom the answer at `url` signs in: the code is exchanged, and the ID token checked. @throws SsoFault.
  */
 export async function finishOidc(
   { services, log }: Pick<Context, 'services' | 'log'>,
@@ -207,7 +188,7 @@ export async function finishOidc(
       ...(checks.fresh ? { maxAge: PROOF_S } : {}),
     });
     const token = tokens.claims();
-    if (token === undefined) throw new OidcFault('answer_invalid');
+    if (token === undefined) throw new SsoFault('answer_invalid');
     const { email, groups } = provider.config.claim_map;
     const is_whole = Object.hasOwn(token, email) && Object.hasOwn(token, groups);
     const more =

@@ -2,11 +2,14 @@
 import { type Static, Type } from 'typebox';
 import { lineOf, named, nullable, oneOf, Time } from '../../kernel/index.ts';
 import { ScimTokenView, scimTokenExample } from '../scim/token-schema.ts';
+import { ConfigView } from './config-schema.ts';
 import { mappedRoles } from './roles.ts';
 
 export const connectionStates = ['draft', 'active', 'disabled'] as const;
 export const DomainIn = lineOf(253);
 export const ConnectionStatus = oneOf(connectionStates, 'SsoStatus');
+export const ssoKinds = ['oidc', 'saml'] as const;
+export const SsoKind = oneOf(ssoKinds, 'SsoKind');
 export const MappedRoleIn = oneOf(mappedRoles, 'MappedRole');
 export const RoleMapIn = Type.Record(Type.String({ minLength: 1, maxLength: 256 }), MappedRoleIn, {
   description: 'group of the provider → role; the highest of several counts',
@@ -39,21 +42,14 @@ const TestView = named(
 export const SsoConnectionView = named(
   'SsoConnection',
   Type.Object({
-    kind: oneOf(['oidc']),
+    kind: SsoKind,
     alias: Type.String({ description: 'the word in the addresses; it never changes' }),
     display_name: Type.String(),
     status: ConnectionStatus,
     enforce: Type.Boolean(),
     default_role: MappedRoleIn,
     role_map: RoleMapIn,
-    config: Type.Object({
-      issuer: Type.String(),
-      client_id: Type.String(),
-      has_secret: Type.Boolean(),
-      scopes: Type.Array(Type.String()),
-      claim_map: Type.Object({ email: Type.String(), name: Type.String(), groups: Type.String() }),
-      jit: Type.Boolean(),
-    }),
+    config: ConfigView,
     last_test: nullable(TestView),
     created_at: Time,
     updated_at: Time,
@@ -69,7 +65,9 @@ export const SsoView = named(
       Type.Object(
         {
           start_url: Type.String({ description: 'where people begin, for a tile at the provider' }),
-          callback_url: Type.String({ description: 'what the provider asks for as redirect address' }),
+          callback_url: Type.String({ description: 'oidc: what the provider asks for as redirect address' }),
+          acs_url: Type.String({ description: 'saml: where the provider sends its answers' }),
+          entity_id: Type.String({ description: 'saml: the name of this service; its description is there' }),
         },
         { description: 'null before the first domain was claimed' },
       ),
@@ -104,6 +102,8 @@ export const ssoExample: SsoView = {
       has_secret: true,
       scopes: ['openid', 'email', 'profile'],
       claim_map: { email: 'email', name: 'name', groups: 'groups' },
+      ...{ idp_entity_id: null, sso_url: null, certificates: [], metadata_url: null, metadata_at: null },
+      ...{ metadata_fault: null, attribute_map: null, sign_requests: false, allow_idp_initiated: false },
       jit: true,
     },
     last_test: null,
@@ -113,6 +113,8 @@ export const ssoExample: SsoView = {
   service_provider: {
     start_url: 'https://llm.example/v1/auth/sso/acme/start',
     callback_url: 'https://llm.example/v1/auth/sso/acme/callback',
+    acs_url: 'https://llm.example/v1/auth/sso/acme/acs',
+    entity_id: 'https://llm.example/v1/auth/sso/acme/metadata',
   },
   domains: [domainExample],
   scim_url: 'https://llm.example/scim/v2',

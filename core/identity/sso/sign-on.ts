@@ -3,43 +3,29 @@
 import {
   type Context,
   type Db,
-  deriveKey,
   equalBytes,
-  type Id,
   notFound,
   ServiceError,
   type SessionCaller,
-  seal,
   secureBytes,
   sha256,
-  unseal,
 } from '../../kernel/index.ts';
 import { findOrg } from '../../orgs/index.ts';
-import { writeAudit } from '../audit/audit.ts';
+import { beginSaml } from '../saml/answer.ts';
 import { deliver } from '../sessions/sessions.ts';
 import { clearedCookie, flowCookie, readCookie } from '../sessions/token.ts';
-import { NOBODY } from '../sign-in/sign-in.ts';
-import { callbackUrl } from './addresses.ts';
-import { findConnectionByAlias, insertFlow, noteTest, takeFlow } from './connection-store.ts';
+import { addressesOfOrg } from './addresses.ts';
+import { findConnectionByAlias, noteTest, takeFlow } from './connection-store.ts';
 import { enterBySso } from './enter.ts';
-import { authorizationUrl, finishOidc, newChecks, type OidcChecks, OidcFault } from './oidc.ts';
+import { SsoFault } from './fault.ts';
+import { FLOW_S, type Flow, openFlow, storeFlow } from './flow.ts';
+import { authorizationUrl, finishOidc, newChecks } from './oidc.ts';
+import { failed, recordRefusal } from './refusal.ts';
 import { roleOf } from './roles.ts';
 import { openClientSecret } from './secret.ts';
-import type { Asserted, Connection, LastTest } from './types.ts';
+import type { Asserted, Connection, LastTest, OidcConnection } from './types.ts';
 
-const FLOW_S = 10 * 60;
 const PATH_MAX = 2_048;
-
-/** What is sealed with a sign-in that was begun. */
-interface Flow {
-  readonly checks: OidcChecks;
-  /** Path of the console. */
-  readonly return_to: string;
-  /** Origin of the console that the person came from. */
-  readonly origin: string;
-  /** A trial of an admin: nobody is signed in. It holds for the connection as it was. */
-  readonly test: { readonly updated_at: string } | null;
-}
 
 /**
  * `text` when it is a path on this origin, else `/`: the address after a sign-in is in a link, and a link can come from
@@ -53,7 +39,7 @@ function pathOnly(text: string | null): string {
 }
 
 /** The console that a person came from, of those that are configured. */
-function consoleOf({ services }: Context, hosts: readonly string[]): string {
+export function consoleOf({ services }: Context, hosts: readonly string[]): string {
   const { console_origins, base_url } = services.sign_in;
   const asked = hosts.find((origin) => console_origins.includes(origin));
   if (asked !== undefined) return asked;
@@ -61,13 +47,7 @@ function consoleOf({ services }: Context, hosts: readonly string[]): string {
   return console_origins.includes(own) ? own : (console_origins[0] ?? own);
 }
 
-function bindingOf(org_id: Id<'org'>, hash: Buffer): string {
-  return `sso_flow ${org_id} ${hash.toString('hex')} sealed`;
-}
-
-const flowKey = (context: Context) => deriveKey(context.services.root_key, 'sso flow');
-
-function providerOf(context: Context, connection: Connection) {
+function providerOf(context: Context, connection: OidcConnection) {
   const { config, metadata } = connection;
   return { config, metadata, client_secret: openClientSecret(context.services.root_key, connection) };
 }
@@ -82,6 +62,22 @@ interface Asked {
   readonly test: boolean;
 }
 
+/** Begins with an OpenID provider: returns where the browser goes. */
+async function beginOidc(
+  context: Context,
+  connection: OidcConnection,
+  { flow, browser }: { flow: Flow; browser: Buffer },
+): Promise<string> {
+  const { org_id } = connection;
+  const checks = newChecks(flow.fresh);
+  const { callback_url: redirect_uri } = await addressesOfOrg(context, org_id);
+  const provider = providerOf(context, connection);
+  const url = await authorizationUrl(context.services, provider, { checks, redirect_uri });
+  const expires_at = new Date(context.now().getTime() + FLOW_S * 1_000);
+  await storeFlow(context, { key: checks.state, org_id, browser, flow: { ...flow, checks }, expires_at });
+  return url;
+}
+
 /**
  * Begins a sign-in of the organization whose word `alias` is: returns where the browser goes, and gives it the cookie
  * that it takes along. @throws ServiceError not_found unless the connection is active, or tried out; sso_failed.
@@ -91,25 +87,22 @@ export async function startSignOn(context: Context, alias: string, asked: Asked)
   const org = connection === null ? null : await findOrg(context.db, connection.org_id);
   if (connection === null || org?.status !== 'active') throw notFound();
   if (connection.status !== 'active' && !asked.test) throw notFound();
-  const { org_id, updated_at } = connection;
-  const checks = newChecks(asked.fresh);
-  const browser = secureBytes(32).toString('base64url');
-  const hash = sha256(checks.state);
+  const token = secureBytes(32).toString('base64url');
   const flow: Flow = {
-    checks,
+    checks: null,
+    outcome: null,
+    fresh: asked.fresh,
     return_to: pathOnly(asked.return_to),
     origin: consoleOf(context, asked.hosts),
-    test: asked.test ? { updated_at: updated_at.toISOString() } : null,
+    updated_at: connection.updated_at.toISOString(),
+    test: asked.test,
   };
-  const redirect_uri = await callbackUrl(context, org_id);
-  const provider = providerOf(context, connection);
-  const url = await authorizationUrl(context.services, provider, { checks, redirect_uri });
-  await insertFlow(context.db, {
-    ...{ hash, org_id, browser: sha256(browser) },
-    sealed: seal(flowKey(context), Buffer.from(JSON.stringify(flow)), bindingOf(org_id, hash)),
-    expires_at: new Date(context.now().getTime() + FLOW_S * 1_000),
-  });
-  context.header('set-cookie', flowCookie(context.services.sign_in.cookies, browser, FLOW_S));
+  const begun = { flow, browser: sha256(token) };
+  const url =
+    connection.kind === 'saml'
+      ? await beginSaml(context, connection, begun)
+      : await beginOidc(context, connection, begun);
+  context.header('set-cookie', flowCookie(context.services.sign_in.cookies, token, FLOW_S));
   return url;
 }
 
@@ -124,12 +117,6 @@ export async function isAdminOfAlias(
   return connection.org_id === org_id && (role === 'owner' || role === 'admin');
 }
 
-function failed(reason: string): ServiceError {
-  return new ServiceError('sso_failed', 'The sign-in at your identity provider did not work. Try again.', {
-    details: { reason },
-  });
-}
-
 /** The sign-in that an answer belongs to. @throws ServiceError sso_failed. */
 async function flowOf(context: Context, { org_id }: Connection, state: string | null): Promise<Flow> {
   const hash = sha256(state ?? '');
@@ -139,25 +126,26 @@ async function flowOf(context: Context, { org_id }: Connection, state: string | 
   const held = readCookie(context.requestHeader('cookie') ?? undefined, cookies.flow);
   if (!held.some((token) => equalBytes(sha256(token), found.browser))) throw failed('other_browser');
   context.header('set-cookie', clearedCookie(cookies, 'flow'));
-  return JSON.parse(unseal(flowKey(context), found.sealed, bindingOf(org_id, hash)).toString()) as Flow;
+  return openFlow(context, { org_id, hash, sealed: found.sealed });
 }
 
 const nobody = { email: '', name: '', groups: null, role: null };
 
-function testOf(context: Context, connection: Connection, outcome: Asserted | OidcFault): LastTest {
+function testOf(context: Context, connection: Connection, outcome: Asserted | SsoFault): LastTest {
   const at = context.now().toISOString();
-  if (outcome instanceof OidcFault) return { at, ok: false, reason: outcome.reason, ...nobody };
+  if (outcome instanceof SsoFault) return { at, ok: false, reason: outcome.reason, ...nobody };
   const { email, name, groups } = outcome;
   return { at, ok: true, reason: '', email, name, groups, role: roleOf(connection, groups) };
 }
 
-/** Refused sign-ins are in the organization's log without the address that came: it may be anybody's. */
-async function recordRefusal(context: Context, org_id: Id<'org'>, error: ServiceError): Promise<void> {
-  const { reason } = (error.details ?? {}) as { reason?: string };
-  await writeAudit(context, {
-    ...{ action: 'auth.login', org_id, outcome: 'denied', actor: NOBODY },
-    after: { method: 'oidc', code: error.code, ...(reason === undefined ? {} : { reason }) },
-  });
+/** What an answer over SAML said, which was verified when it came; a connection that was changed since is another. */
+function keptOutcome({ kind, updated_at }: Connection, flow: Flow): Asserted | SsoFault {
+  const { outcome } = flow;
+  if (kind !== 'saml' || outcome === null) return new SsoFault('answer_invalid');
+  if (flow.updated_at !== updated_at.toISOString()) return new SsoFault('request_unknown');
+  if ('fault' in outcome) return new SsoFault(outcome.fault);
+  const { asserted, proved_at } = outcome;
+  return { ...asserted, proved_at: proved_at === null ? null : new Date(proved_at) };
 }
 
 /** What the provider's answer says: who comes, or why it cannot be used. */
@@ -165,13 +153,14 @@ async function outcomeOf(
   context: Context,
   connection: Connection,
   { flow, search }: { flow: Flow; search: URLSearchParams },
-): Promise<Asserted | OidcFault> {
-  const url = new URL(await callbackUrl(context, connection.org_id));
+): Promise<Asserted | SsoFault> {
+  if (connection.kind === 'saml' || flow.checks === null) return keptOutcome(connection, flow);
+  const url = new URL((await addressesOfOrg(context, connection.org_id)).callback_url);
   url.search = search.toString();
   try {
     return await finishOidc(context, providerOf(context, connection), { checks: flow.checks, url });
   } catch (error) {
-    if (error instanceof OidcFault) return error;
+    if (error instanceof SsoFault) return error;
     throw error;
   }
 }
@@ -190,21 +179,21 @@ export async function finishSignOn(
   const flow = await flowOf(context, connection, search.get('state'));
   const outcome = await outcomeOf(context, connection, { flow, search });
   const onward = `${flow.origin}${flow.return_to}`;
-  if (flow.test !== null) {
+  if (flow.test) {
     const { org_id } = connection;
-    const updated_at = new Date(flow.test.updated_at);
+    const updated_at = new Date(flow.updated_at);
     await noteTest(context.db, { org_id, updated_at, last_test: testOf(context, connection, outcome) });
     return onward;
   }
   try {
-    if (outcome instanceof OidcFault) throw failed(outcome.reason);
+    if (outcome instanceof SsoFault) throw failed(outcome.reason);
     // It may have been switched off since the sign-in began.
     if (connection.status !== 'active') throw notFound();
-    const made = await enterBySso(context, connection, { asserted: outcome, method: 'oidc' });
+    const made = await enterBySso(context, connection, { asserted: outcome, method: connection.kind });
     deliver(context, made.session, made.token);
     return onward;
   } catch (error) {
-    if (error instanceof ServiceError) await recordRefusal(context, connection.org_id, error);
+    if (error instanceof ServiceError) await recordRefusal(context, connection, error);
     throw error;
   }
 }

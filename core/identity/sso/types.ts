@@ -23,6 +23,32 @@ export interface OidcConfig {
 /** What a provider says of itself (OpenID Connect Discovery), as it was sent. */
 export type ProviderFacts = Readonly<Record<string, unknown>>;
 
+/** Names of the attributes that say who comes; null: those that providers commonly send. */
+export interface AttributeMap {
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly groups: string | null;
+}
+
+interface SamlConfig {
+  /** Where the provider's description is fetched every day; null: it was given once. */
+  readonly metadata_url: string | null;
+  readonly attribute_map: AttributeMap;
+  readonly sign_requests: boolean;
+  /** Whether answers are taken that nobody here asked for. */
+  readonly allow_idp_initiated: boolean;
+  readonly jit: boolean;
+}
+
+/** What a SAML provider says of itself. */
+export interface SamlFacts {
+  readonly entity_id: string;
+  /** Where browsers go, by HTTP-Redirect. */
+  readonly sso_url: string;
+  /** In PEM: those whose keys may sign, one to ten. */
+  readonly certificates: readonly string[];
+}
+
 /** What came of a trial. */
 export interface LastTest {
   readonly at: string;
@@ -36,21 +62,36 @@ export interface LastTest {
   readonly role: MappedRole | null;
 }
 
-export interface Connection {
+interface ConnectionBase {
   readonly org_id: Id<'org'>;
-  readonly kind: 'oidc';
   readonly display_name: string;
   readonly status: 'draft' | 'active' | 'disabled';
   readonly enforce: boolean;
   readonly default_role: MappedRole;
   readonly role_map: Readonly<Record<string, MappedRole>>;
-  readonly config: OidcConfig;
-  readonly metadata: ProviderFacts;
   readonly client_secret: Buffer | null;
   readonly last_test: LastTest | null;
   readonly created_at: Date;
   readonly updated_at: Date;
+  /** When the description was last fetched from its address; null where there is none. */
+  readonly metadata_at: Date | null;
+  /** Why the last fetch was of no use; null when it was. */
+  readonly metadata_fault: string | null;
 }
+
+export interface OidcConnection extends ConnectionBase {
+  readonly kind: 'oidc';
+  readonly config: OidcConfig;
+  readonly metadata: ProviderFacts;
+}
+
+export interface SamlConnection extends ConnectionBase {
+  readonly kind: 'saml';
+  readonly config: SamlConfig;
+  readonly metadata: SamlFacts;
+}
+
+export type Connection = OidcConnection | SamlConnection;
 
 /** Whom a provider says that it has signed in. */
 export interface Asserted {

@@ -15,6 +15,7 @@ import {
   SsoConnectionView,
   SsoDomainView,
   SsoView,
+  ssoKinds,
   verifyDomainOperation,
 } from '@svc/core/identity/index.ts';
 import type { OutputOptions } from '../../derive.ts';
@@ -27,7 +28,7 @@ type Fields = Parameters<NonNullable<OutputOptions['extra']>>[0];
 
 derive.enum('SsoDomainFault', ['record_not_found', 'record_differs']);
 derive.enum('SsoStatus', connectionStates);
-derive.enum('SsoKind', ['oidc']);
+derive.enum('SsoKind', ssoKinds);
 derive.enum('MappedRole', mappedRoles);
 const SsoDomain = derive.output('SsoDomain', SsoDomainView);
 const SsoConnection = derive.output('SsoConnection', SsoConnectionView);

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import {
   DeleteSsoDocument,
   PutSsoDocument,
-  type PutSsoInput,
   type SignOnFactsFragment,
   type SsoConnectionRowFragment,
 } from '../../api/gen/graphql.ts';
@@ -12,13 +11,14 @@ import { useAction, useMutate } from '../../api/send.ts';
 import { signOnUrl } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { Bone, Empty, FormFault } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useProof } from '../profile/proof.tsx';
 import { ConnectionDialog } from './connection-dialog.tsx';
+import { inputOf } from './input.ts';
+import { ProviderAddresses } from './saml-fields.tsx';
 
 type Row = SsoConnectionRowFragment;
 type Change = Partial<Pick<Row, 'status' | 'enforce'>>;
@@ -28,17 +28,6 @@ const states: Readonly<Record<Row['status'], readonly [Tone, string]>> = {
   DRAFT: ['warn', 'draft'],
   DISABLED: ['mute', 'switched off'],
 };
-
-/** A connection as it is stored now, for a change of one part of it; its secret stays. */
-function inputOf(row: Row): PutSsoInput {
-  const { displayName, status, enforce, defaultRole, roleMap, config } = row;
-  const { issuer, clientId, scopes, jit } = config;
-  const { email, name, groups } = config.claimMap;
-  return {
-    ...{ kind: 'OIDC', displayName, status, enforce, defaultRole, roleMap },
-    config: { issuer, clientId, scopes, jit, claimMap: { email, name, groups } },
-  };
-}
 
 function Trial({ test }: { test: Row['lastTest'] }) {
   if (!test) return <dd className="soft">not tried out yet</dd>;
@@ -58,33 +47,57 @@ function Trial({ test }: { test: Row['lastTest'] }) {
   );
 }
 
-function Facts({ row, addresses }: { row: Row; addresses: SignOnFactsFragment['serviceProvider'] }) {
+/** The certificates of a SAML provider, and what became of the last look at its metadata. */
+function SamlFacts({ config }: Pick<Row, 'config'>) {
   return (
-    <dl className="sign-on-facts">
+    <>
       <div>
-        <dt>Provider</dt>
+        <dt>Certificates</dt>
         <dd>
-          {row.displayName} <span className="soft">{row.config.issuer}</span>
+          {config.certificates.map(({ fingerprint, notAfter }) => (
+            <div key={fingerprint}>
+              <code>{fingerprint.slice(0, 16)}</code> until <Time at={notAfter} />
+            </div>
+          ))}
         </dd>
       </div>
-      {addresses && (
+      <div>
+        <dt>Metadata</dt>
+        <dd>
+          {config.metadataUrl ? <code>{config.metadataUrl}</code> : 'given once'}{' '}
+          {config.metadataAt && <Time at={config.metadataAt} />}{' '}
+          {config.metadataFault && <Status tone="warn">{config.metadataFault}</Status>}
+        </dd>
+      </div>
+    </>
+  );
+}
+
+function Facts({ row, addresses }: { row: Row; addresses: SignOnFactsFragment['serviceProvider'] }) {
+  const { config } = row;
+  return (
+    <>
+      <dl className="sign-on-facts">
         <div>
-          <dt>Redirect</dt>
+          <dt>Provider</dt>
           <dd>
-            <code>{addresses.callbackUrl}</code>{' '}
-            <CopyButton text={addresses.callbackUrl} what="the redirect address" />
+            {row.displayName} <span className="soft">{config.issuer ?? config.idpEntityId}</span>
           </dd>
         </div>
-      )}
-      <div>
-        <dt>Passwords</dt>
-        <dd>{row.enforce ? 'refused, but for owners with a second factor' : 'work beside it'}</dd>
-      </div>
-      <div>
-        <dt>Last trial</dt>
-        <Trial test={row.lastTest ?? null} />
-      </div>
-    </dl>
+      </dl>
+      <ProviderAddresses kind={row.kind} addresses={addresses ?? null} />
+      <dl className="sign-on-facts">
+        {row.kind === 'SAML' && <SamlFacts config={config} />}
+        <div>
+          <dt>Passwords</dt>
+          <dd>{row.enforce ? 'refused, but for owners with a second factor' : 'work beside it'}</dd>
+        </div>
+        <div>
+          <dt>Last trial</dt>
+          <Trial test={row.lastTest ?? null} />
+        </div>
+      </dl>
+    </>
   );
 }
 
@@ -157,7 +170,7 @@ function Nothing({ onConnect, is_ready }: { onConnect: () => void; is_ready: boo
     <Empty title="No identity provider">
       {is_ready
         ? 'Register this service at your provider, then connect it here.'
-        : 'Add a mail domain first: then the redirect address for your provider stands here.'}
+        : 'Add a mail domain first: then the addresses for your provider stand here.'}
       {is_ready && (
         <Button kind="primary" onClick={onConnect}>
           Connect a provider
@@ -209,7 +222,7 @@ export function ConnectionCard(props: {
       {open === 'edit' && (
         <ConnectionDialog
           row={row}
-          callback_url={facts?.serviceProvider?.callbackUrl ?? ''}
+          addresses={facts?.serviceProvider ?? null}
           onClose={() => setOpen(null)}
           onDone={() => finish(row === null ? 'Saved as a draft. Try it out.' : 'Saved.')}
         />

@@ -2,9 +2,8 @@
 import { type FormEvent, useState } from 'react';
 import { faultOfForm } from '../../api/errors.ts';
 import {
-  type MappedRole,
   PutSsoDocument,
-  type PutSsoInput,
+  type SignOnFactsFragment,
   type SsoConnectionRowFragment,
 } from '../../api/gen/graphql.ts';
 import { useAction, useMutate } from '../../api/send.ts';
@@ -12,23 +11,17 @@ import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { PasswordField, SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { useProof } from '../profile/proof.tsx';
-import { readGroups, writeGroups } from './groups.ts';
+import { writeGroups } from './groups.ts';
+import { inputOfForm } from './input.ts';
+import { ProviderAddresses, SamlFields } from './saml-fields.tsx';
 
 type Row = SsoConnectionRowFragment | null;
 const DEFAULT_SCOPES = 'openid email profile';
 
-function ProviderFields({ row }: { row: Row }) {
-  const config = row?.config;
+function OidcFields({ row }: { row: Row }) {
+  const config = row?.kind === 'OIDC' ? row.config : null;
   return (
     <>
-      <TextField
-        label="Name"
-        name="display_name"
-        defaultValue={row?.displayName ?? ''}
-        hint="As people know it."
-        data-autofocus
-        required
-      />
       <TextField
         label="Issuer"
         name="issuer"
@@ -54,7 +47,7 @@ function ProviderFields({ row }: { row: Row }) {
       <TextField
         label="Claim with the groups"
         name="groups_claim"
-        defaultValue={config?.claimMap.groups ?? 'groups'}
+        defaultValue={config?.claimMap?.groups ?? 'groups'}
       />
     </>
   );
@@ -96,45 +89,17 @@ function RoleFields({ row }: { row: Row }) {
   );
 }
 
-/** What the form says; a fault where it cannot be read. */
-function inputOfForm(form: FormData, row: Row): PutSsoInput | { readonly fault: string } {
-  const text = (name: string) => String(form.get(name) ?? '').trim();
-  const groups = readGroups(text('role_map'));
-  if ('fault' in groups) return groups;
-  const secret = String(form.get('client_secret') ?? '');
-  const claims = row?.config.claimMap;
-  return {
-    kind: 'OIDC',
-    displayName: text('display_name'),
-    // What is switched on stays so; a new one is tried out first.
-    status: row?.status ?? 'DRAFT',
-    enforce: row?.enforce ?? false,
-    defaultRole: text('default_role') as MappedRole,
-    roleMap: groups.map,
-    config: {
-      issuer: text('issuer'),
-      clientId: text('client_id'),
-      ...(secret === '' ? {} : { clientSecret: secret }),
-      scopes: text('scopes').split(/\s+/).filter(Boolean),
-      claimMap: {
-        ...(claims === undefined ? {} : { email: claims.email, name: claims.name }),
-        groups: text('groups_claim') || 'groups',
-      },
-      jit: form.get('jit') !== null,
-    },
-  };
-}
-
 export function ConnectionDialog(props: {
   row: Row;
-  callback_url: string;
+  addresses: SignOnFactsFragment['serviceProvider'];
   onClose: () => void;
   onDone: () => void;
 }) {
-  const { row, callback_url, onClose, onDone } = props;
+  const { row, addresses, onClose, onDone } = props;
   const mutate = useMutate();
   const proof = useProof();
   const { act, busy, fault, setFault } = useAction();
+  const [kind, setKind] = useState<string>(row?.kind ?? 'OIDC');
   const [title] = useState(row === null ? 'Connect your identity provider' : 'Change the connection');
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -144,14 +109,27 @@ export function ConnectionDialog(props: {
     if (done !== null) onDone();
   };
   return (
-    <Dialog
-      title={title}
-      note={`Redirect address at the provider: ${callback_url}`}
-      size={560}
-      onClose={onClose}
-    >
+    <Dialog title={title} note="The provider asks for these addresses:" size={560} onClose={onClose}>
+      <ProviderAddresses kind={kind} addresses={addresses} />
       <form className="sign-on-form" onSubmit={(event) => void submit(event)} noValidate>
-        <ProviderFields row={row} />
+        <SelectField
+          label="Protocol"
+          name="kind"
+          value={kind}
+          onChange={(event) => setKind(event.currentTarget.value)}
+        >
+          <option value="OIDC">OpenID Connect</option>
+          <option value="SAML">SAML 2.0</option>
+        </SelectField>
+        <TextField
+          label="Name"
+          name="display_name"
+          defaultValue={row?.displayName ?? ''}
+          hint="As people know it."
+          data-autofocus
+          required
+        />
+        {kind === 'SAML' ? <SamlFields row={row} /> : <OidcFields row={row} />}
         <RoleFields row={row} />
         <FormFault fault={fault} />
         <DialogFoot onClose={onClose} busy={busy}>

@@ -1,0 +1,83 @@
+// X.509 certificates: those of others, read; and one of our own, made together with its key.
+import { generateKeyPair, sign, X509Certificate } from 'node:crypto';
+import { promisify } from 'node:util';
+import { secureBytes } from './random.ts';
+
+const RSA_BITS_MIN = 2_048;
+const YEAR_MS = 365 * 86_400_000;
+const LIFE_YEARS = 10;
+
+interface CertificateFacts {
+  readonly pem: string;
+  /** SHA-256 of the certificate, lower-case hex. */
+  readonly fingerprint: string;
+  readonly not_after: Date;
+}
+
+/**
+ * The certificate in `text`, PEM or the bare base64 of its bytes; null when there is none, or its key is no RSA key of at
+ * least 2,048 bits. Its dates are facts, not conditions: providers sign with certificates that have lapsed.
+ */
+export function readCertificate(text: string): CertificateFacts | null {
+  const body = text.replace(/-----(?:BEGIN|END) CERTIFICATE-----/g, '').replace(/\s+/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(body)) return null;
+  try {
+    const read = new X509Certificate(Buffer.from(body, 'base64'));
+    const { asymmetricKeyType, asymmetricKeyDetails } = read.publicKey;
+    if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS_MIN) return null;
+    return {
+      pem: read.toString(),
+      fingerprint: read.fingerprint256.replaceAll(':', '').toLowerCase(),
+      not_after: read.validToDate,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** One value of DER: tag, length, content. */
+function der(tag: number, ...parts: Uint8Array[]): Buffer {
+  const body = Buffer.concat(parts);
+  if (body.length < 128) return Buffer.concat([Buffer.from([tag, body.length]), body]);
+  const size = Buffer.from(body.length.toString(16).padStart(body.length > 0xff ? 4 : 2, '0'), 'hex');
+  return Buffer.concat([Buffer.from([tag, 0x80 | size.length]), size, body]);
+}
+
+/** SEQUENCE { sha256WithRSAEncryption, NULL }, RFC 4055. */
+const SHA256_WITH_RSA = Buffer.from('300d06092a864886f70d01010b0500', 'hex');
+const COMMON_NAME = Buffer.from('0603550403', 'hex');
+
+function nameOf(common_name: string): Buffer {
+  const attribute = der(0x30, COMMON_NAME, der(0x0c, Buffer.from(common_name)));
+  return der(0x30, der(0x31, attribute));
+}
+
+/** UTCTime, which RFC 5280 asks for until 2049. */
+function timeOf(at: Date): Buffer {
+  return der(0x17, Buffer.from(`${at.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
+}
+
+/** A new RSA key in PEM (PKCS #8), and a certificate that it signs for itself: valid ten years from `at`. */
+export async function makeSigningKey(
+  common_name: string,
+  at: Date,
+): Promise<{ private_key: string; certificate: string }> {
+  const pair = await promisify(generateKeyPair)('rsa', { modulusLength: RSA_BITS_MIN });
+  const name = nameOf(common_name);
+  const serial = secureBytes(16);
+  // Positive, and not shortened by a leading zero.
+  serial[0] = ((serial[0] as number) & 0x7f) | 0x40;
+  const body = der(
+    0x30,
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    ...[SHA256_WITH_RSA, name, der(0x30, timeOf(at), timeOf(new Date(at.getTime() + LIFE_YEARS * YEAR_MS)))],
+    ...[name, pair.publicKey.export({ format: 'der', type: 'spki' })],
+  );
+  const signature = sign('sha256', body, pair.privateKey);
+  const whole = der(0x30, body, SHA256_WITH_RSA, der(0x03, Buffer.from([0]), signature));
+  return {
+    private_key: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    certificate: new X509Certificate(whole).toString(),
+  };
+}
