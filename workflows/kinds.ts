@@ -23,6 +23,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   // A bank may decide after half a year.
   dispute: { task_queue: 'money', summary: 'Dispute until its end', revived_by: ['railDispute'] },
   invoiceIssue: { task_queue: 'money', summary: 'Registration of a document', revived_by: [] },
+  // A payment may arrive after everything had followed; staff may open an organization again, and it is closed once more.
+  orgClose: { task_queue: 'money', summary: 'Closing of an organization', revived_by: ['booked', 'closed'] },
   planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
   // A rail may say after weeks what became of it.
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },

@@ -28,6 +28,7 @@ import { invoiceActivities } from './invoice-issue/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
 import { mandateActivities } from './mandate/activities.ts';
+import { closingActivities } from './org-close/activities.ts';
 import { planPeriodActivities } from './plan-period/activities.ts';
 import { refundActivities } from './refund/activities.ts';
 import { tellFailures } from './refusals.ts';
@@ -145,6 +146,7 @@ async function openWorkflows(
         ...refundActivities(contexts(parts)),
         ...disputeActivities(contexts(parts)),
         ...planPeriodActivities(contexts(parts)),
+        ...closingActivities(contexts(parts)),
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
         ...invoiceActivities(contexts(parts)),

@@ -4,6 +4,7 @@ export { autoTopup } from './auto-top-up/workflow.ts';
 export { dispute } from './dispute/workflow.ts';
 export { invoiceIssue } from './invoice-issue/workflow.ts';
 export { mandate } from './mandate/workflow.ts';
+export { orgClose } from './org-close/workflow.ts';
 export { planPeriod } from './plan-period/workflow.ts';
 export { refund } from './refund/workflow.ts';
 export { topUp } from './top-up/workflow.ts';

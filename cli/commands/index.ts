@@ -23,6 +23,7 @@ export const commands: readonly Listed[] = [
     'change plan, status, taxation or marks of an organization',
     () => import('./org-set.ts'),
   ),
+  listed('org close', 'close an organization', () => import('./privacy/org-close.ts')),
   listed(
     'org plan',
     'show the plan of an organization and what it was charged',

@@ -1,5 +1,6 @@
 // Changes what staff decide about an organization, and for its people where it is taxed, what it pays in, and below which
 // balance it is written to.
+import { closeOrg } from '@svc/core/closing/index.ts';
 import { auditTargetOf } from '@svc/core/credits/index.ts';
 import { writeAudit } from '@svc/core/identity/index.ts';
 import type { Context } from '@svc/core/kernel/index.ts';
@@ -45,6 +46,8 @@ function planIn(input: Input): StaffPlan | null {
   return { plan_id, applies: applies ?? 'now', free_months: free_months ?? 0, reason };
 }
 
+const withoutStatus = ({ kind }: { kind?: Org['kind'] }) => (kind === undefined ? {} : { kind });
+
 /** Sets kind and status, with an entry of the audit log. */
 async function setTerms(
   context: Context,
@@ -53,7 +56,12 @@ async function setTerms(
   reason: string | null,
 ): Promise<void> {
   if (Object.keys(terms).length === 0) return;
-  await changeTerms(context, org.id, terms);
+  if (terms.status === 'closed' && org.status !== 'closed')
+    await closeOrg(context, {
+      ...{ org_id: org.id, confirm: null, refund_requested: false, action: 'staff.orgs.close' },
+      ...(reason === null ? {} : { reason }),
+    });
+  await changeTerms(context, org.id, terms.status === 'closed' ? withoutStatus(terms) : terms);
   const { kind, status } = org;
   await writeAudit(context, {
     ...{ action: 'staff.orgs.set', ...auditTargetOf(org), before: { kind, status }, after: terms },

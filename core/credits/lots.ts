@@ -75,7 +75,10 @@ export const listLotsOperation = operation({
   method: 'GET',
   path: '/v1/credits/lots',
   summary: 'List lots, newest first',
-  audience: { kind: 'key', scopes: ['read:credits'], session: ['owner', 'admin', 'billing'] },
+  audience: {
+    ...{ kind: 'key', scopes: ['read:credits'], while_closed: true },
+    session: ['owner', 'admin', 'billing'],
+  },
   input: Type.Object({
     open: Type.Optional(Type.Boolean({ description: 'only lots of which something is left' })),
     ...pageInput(200),

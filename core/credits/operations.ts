@@ -27,6 +27,7 @@ const readers = {
   kind: 'key',
   scopes: ['read:credits'],
   session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  while_closed: true,
 } as const;
 const DEFAULT_LIMIT = 50;
 const REFILLS_PER_DAY = 10;

@@ -1220,6 +1220,16 @@ CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan
 CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 grant delete, insert, select, update on public.org to svc_runtime;
 
+create table public.org_closing (
+  org_id text not null,
+  closed_at timestamp with time zone not null,
+  refund_requested boolean not null,
+  ended_at timestamp with time zone,
+  constraint org_closing_pkey PRIMARY KEY (org_id),
+  constraint org_closing_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.org_closing to svc_runtime;
+
 create table public.org_member (
   org_id text not null,
   user_id text not null,
@@ -2339,7 +2349,7 @@ create table public.webhook (
   constraint webhook_pkey PRIMARY KEY (id),
   constraint webhook_description_check CHECK ((char_length(description) <= 500)),
   constraint webhook_disabled_has_a_reason CHECK (((status = 'disabled'::text) = (disabled_reason IS NOT NULL))),
-  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text]))),
+  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text, 'org_closed'::text]))),
   constraint webhook_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 100))),
   constraint webhook_failed_attempts_check CHECK ((failed_attempts >= 0)),
   constraint webhook_failing_counts CHECK (((failing_since IS NULL) = (failed_attempts = 0))),
@@ -2633,6 +2643,40 @@ end $function$
 ;
 revoke execute on function ledger.debit from public;
 grant execute on function ledger.debit to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.end_grants(p_book bigint, p_now timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Books the expiry of what is left of the granted lots of a book and not needed by holds; returns the amount, 0 when
+-- nothing moved. Called again it takes what holds have given back since.
+declare
+  v ledger.book;
+  v_lots bigint[];
+  v_lot bigint;
+  l ledger.lot;
+  v_amount bigint;
+  v_moved bigint := 0;
+begin
+  perform from ledger.book where book_id = p_book for no key update;
+  select coalesce(array_agg(x.lot_no order by x.seq, x.origin_seq), '{}') into v_lots
+  from ledger.lot x where x.book_id = p_book and x.is_open and x.is_grant;
+  foreach v_lot in array v_lots loop
+    select * into strict v from ledger.book where book_id = p_book;
+    select * into strict l from ledger.lot where lot_no = v_lot;
+    v_amount := least(l.amount - l.burned, v.available);
+    if v_amount = 0 then continue; end if;
+    perform ledger.post(v, -v_amount, -ledger.burn_lots(p_book, v.block_no + 1, v_amount, v_lot, false, null, null,
+      v.seq + 1), 16::smallint, 'lot', l.lot_id, '', p_now);
+    v_moved := v_moved + v_amount;
+  end loop;
+  return v_moved;
+end $function$
+;
+revoke execute on function ledger.end_grants from public;
+grant execute on function ledger.end_grants to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.exhaust(p_kind smallint, p_subject integer, p_start date, p_now timestamp with time zone)
  RETURNS void

@@ -46,6 +46,7 @@ export {
   updateMemberOperation,
 } from './members/operations.ts';
 export { InvitationView, invitationStates } from './members/schema.ts';
+export { revokeAllInvitations } from './members/store.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
 export { createOrgOperation, transferOrgOperation } from './org-create.ts';
 export { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
@@ -66,6 +67,7 @@ export {
 export { verifyScimToken } from './scim/token.ts';
 export { ScimTokenView } from './scim/token-schema.ts';
 export { addressPrefix, clientAddress, isInNetworks, isNetwork } from './sessions/network.ts';
+export { endOrgSessions } from './sessions/store.ts';
 export {
   checkCsrf,
   clearedCookie,

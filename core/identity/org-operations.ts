@@ -29,7 +29,7 @@ async function openOrgs(context: Context): Promise<OrgView[]> {
     for (const membership of await listMemberships(db, caller.user_id)) {
       // Organizations that the session may not enter are not listed; the answer of a sign-in names them.
       const is_elsewhere = caller.sso_org_id !== undefined && caller.sso_org_id !== membership.org_id;
-      if (!is_elsewhere && barredBy(caller, membership, client_ip) === undefined)
+      if (!is_elsewhere && barredBy(caller, membership, { ip: client_ip, at: context.now() }) === undefined)
         role_of.set(membership.org_id, membership.role);
     }
   } else role_of.set(orgCaller(context).org_id, null);
@@ -42,7 +42,10 @@ export const listOrgsOperation = operation({
   method: 'GET',
   path: '/v1/orgs',
   summary: "List the caller's organizations, except those that do not admit this session; a key has one",
-  audience: { kind: 'key', scopes: 'any', session: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
+  audience: {
+    ...{ kind: 'key', scopes: 'any', while_closed: true },
+    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  },
   input: Type.Object({}),
   output: listOf(OrgView),
   errors: [],

@@ -65,7 +65,9 @@ export const SignedInView = named(
     grants: Type.Array(Type.String()),
     session: SessionView,
     csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
-    barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive', 'payment_hold'])),
+    barred: nullable(
+      oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive', 'payment_hold', 'org_closed']),
+    ),
   }),
 );
 export type SignedInView = Static<typeof SignedInView>;

@@ -8,7 +8,7 @@ import {
   type SessionCaller,
   type StaffCaller,
 } from '../kernel/index.ts';
-import { findMembership, type Membership } from '../orgs/index.ts';
+import { findMembership, type Membership, readableUntil } from '../orgs/index.ts';
 import { isInNetworks } from './sessions/network.ts';
 import { findSessionByHash, touchSession } from './sessions/store.ts';
 import { hashToken, hasTokenForm } from './sessions/token.ts';
@@ -23,14 +23,19 @@ function ended(): ServiceError {
   return new ServiceError('session_expired', 'The session has ended. Sign in again.');
 }
 
-/** Why a session may not act in an organization from `ip`; undefined when it may. */
+/** Whether a closed organization can still be read by the member. */
+function isReadable({ role, closed_at }: Membership, at: Date): boolean {
+  return role === 'owner' && closed_at !== null && at < readableUntil(closed_at);
+}
+
+/** Why a session may not act in an organization from `ip` at `at`; undefined when it may. */
 export function barredBy(
   session: Pick<SessionRow, 'two_factor'>,
   membership: Membership | null,
-  ip: string | null,
+  { ip, at }: { readonly ip: string | null; readonly at: Date },
 ): SessionCaller['barred'] {
   if (membership === null) return undefined;
-  if (membership.org_status === 'closed') return 'org_inactive';
+  if (membership.org_status === 'closed' && !isReadable(membership, at)) return 'org_closed';
   const { console_ip_allow, require_2fa } = membership.security;
   const networks = console_ip_allow ?? [];
   if (networks.length > 0 && (ip === null || !isInNetworks(ip, networks))) return 'ip_not_allowed';
@@ -39,6 +44,7 @@ export function barredBy(
 
 /** Why an organization is suspended: its people read what is there and change nothing; undefined when it is not. */
 export function suspensionOf(membership: Membership | null): SessionCaller['suspended'] {
+  if (membership?.org_status === 'closed') return 'org_closed';
   if (membership?.org_status !== 'suspended') return undefined;
   return membership.suspended_for ?? 'org_inactive';
 }
@@ -71,7 +77,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   if (isTooOld(session, membership, at)) throw ended();
   if (proof.passive !== true && at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
     await touchSession(db, { id: session.id, at });
-  const barred = barredBy(session, membership, proof.ip);
+  const barred = barredBy(session, membership, { ip: proof.ip, at });
   const suspended = suspensionOf(membership);
   return {
     kind: 'session',

@@ -79,6 +79,9 @@ export async function viewSignedIn(
     grants: [],
     session: viewSession(session, session.id),
     csrf_token: csrfToken(context.services.root_key, session.id),
-    barred: barredBy(session, standing, context.client_ip) ?? suspensionOf(standing) ?? null,
+    barred:
+      barredBy(session, standing, { ip: context.client_ip, at: context.now() }) ??
+      suspensionOf(standing) ??
+      null,
   };
 }

@@ -26,6 +26,7 @@ const readers = {
   kind: 'key',
   scopes: ['read:credits'],
   session: ['owner', 'admin', 'billing'],
+  while_closed: true,
 } as const;
 const DEFAULT_LIMIT = 50;
 
@@ -186,7 +187,10 @@ export const resendOperation = operation({
   method: 'POST',
   path: '/v1/invoices/:id/resend',
   summary: 'Mail an invoice or credit note again, at most ten times a day',
-  audience: { ...readers, scopes: ['manage:credits'], while_suspended: true },
+  audience: {
+    ...{ kind: 'key', scopes: ['manage:credits'], while_suspended: true },
+    session: readers.session,
+  },
   input: Type.Object({
     id: idOf('invoice'),
     to: Type.Optional(

@@ -55,3 +55,27 @@ export async function transferKeysOf(
   });
   return rowCount;
 }
+
+/** Revokes every key of an organization, which is locked after its keys; returns how many. */
+export async function revokeAllKeys(
+  db: Db,
+  { org_id, at }: { org_id: Id<'org'>; at: Date },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'keys.revoke_all',
+    text: `
+      update api_key set status = 'revoked', revoked_at = $2, updated_at = $2
+       where org_id = $1 and status <> 'revoked'`,
+    values: [org_id, at],
+  });
+  return rowCount;
+}
+
+/** Holds every key of an organization until the transaction ends, before the organization is locked. */
+export async function lockAllKeys(db: Db, org_id: Id<'org'>): Promise<void> {
+  await db.query({
+    name: 'keys.lock_all',
+    text: `select id from api_key where org_id = $1 and status <> 'revoked' order by id for no key update`,
+    values: [org_id],
+  });
+}

@@ -1,4 +1,5 @@
 export { memberKeys } from './departure.ts';
+export { lockAllKeys, revokeAllKeys } from './departure-store.ts';
 export { notifyExpiringKeys } from './expiry.ts';
 export { statusAt } from './grant.ts';
 export { createKey } from './issue.ts';

@@ -13,6 +13,7 @@ export {
   storeAnswer,
 } from './claim-store.ts';
 export { openLedger } from './client.ts';
+export { endGrants } from './grants-store.ts';
 export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';

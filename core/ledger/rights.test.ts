@@ -54,6 +54,7 @@ test('every function that the runtime role can call has a fixed search path and 
     'charge_plan',
     'credit',
     'debit',
+    'end_grants',
     'expire_lot',
     'extend',
     'hold',

@@ -35,6 +35,13 @@ export { AutoTopupView, MandateView, nextSteps } from './schema.ts';
 export { skipUrl } from './skip-link.ts';
 export { readSkipPage, type SkipPage, skipByLink } from './skip-page.ts';
 export { findMandate } from './store.ts';
-export { beginAttempt, cancelOfClosed, endMandates, lookAtBalances } from './trigger.ts';
+export {
+  beginAttempt,
+  cancelMandatesOf,
+  cancelOfClosed,
+  endAutoTopup,
+  endMandates,
+  lookAtBalances,
+} from './trigger.ts';
 export { type Attempt, type Mandate, mandateStatuses } from './types.ts';
 export { readAutoTopup, setAutoTopup } from './view.ts';

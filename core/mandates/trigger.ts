@@ -6,6 +6,7 @@ import { insertPriced } from '../topups/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import {
   blockAuto,
+  disableAuto,
   findAttempt,
   insertAttempt,
   lastAttempt,
@@ -142,7 +143,12 @@ const CLOSED_MS = 90 * 86_400_000;
 export async function cancelOfClosed(context: Context): Promise<number> {
   const since = new Date(context.now().getTime() - CLOSED_MS);
   const closed = await listClosedOrgs(context.db, since);
-  const ids = closed.length === 0 ? [] : await listOpenOf(context.db, closed);
+  return closed.length === 0 ? 0 : cancelMandatesOf(context, closed);
+}
+
+/** Cancels the mandates of organizations that are closed, each in a transaction of its own; returns how many. */
+export async function cancelMandatesOf(context: Context, org_ids: readonly Id<'org'>[]): Promise<number> {
+  const ids = await listOpenOf(context.db, org_ids);
   for (const id of ids) {
     await context.transaction(async (context) => {
       const mandate = await lockWithAuto(context, { id, org_id: null });
@@ -150,4 +156,10 @@ export async function cancelOfClosed(context: Context): Promise<number> {
     });
   }
   return ids.length;
+}
+
+/** Switches automatic top-up off because the organization is being closed; the first lock of its closing. */
+export async function endAutoTopup(context: Context, org_id: Id<'org'>): Promise<void> {
+  await lockAuto(context.db, org_id);
+  await disableAuto(context.db, { org_id, reason: 'org_closed', at: context.now() });
 }

@@ -18,15 +18,19 @@ import { coversScope } from '../keys/index.ts';
 /** What of an operation decides who may run it. */
 type Admitting = Pick<Operation, 'audience' | 'method'>;
 
+const CLOSED = 'The organization is closed. For 90 days its owners can read invoices and ledger.';
+
 const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
-  org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
+  org_closed: CLOSED,
   ip_not_allowed: 'The organization does not admit sessions from this network address.',
   two_factor_required: 'The organization asks for a second factor. Set one up and sign in with it.',
 };
 
-/** The refusal of what would change something in a suspended organization, with the reason as keys get it. */
+/** The refusal of what a suspended or closed organization does not allow, with the reason as keys get it. */
 function suspendedFor(reason: NonNullable<SessionCaller['suspended']>): ServiceError {
-  if (reason === 'org_inactive') return new ServiceError(reason, bars[reason]);
+  if (reason === 'org_closed') return new ServiceError(reason, CLOSED);
+  if (reason === 'org_inactive')
+    return new ServiceError(reason, 'The organization is suspended. Its owner can contact support.');
   const words =
     'The organization is suspended: a payment was lost in a dispute after its credits were spent. Its owner can contact support.';
   return new ServiceError('org_inactive', words, { details: { reason } });
@@ -71,7 +75,10 @@ function admitSession({ audience, method }: Admitting, caller: SessionCaller, at
   const bypasses = audience.kind === 'session' && audience.without_second_factor === true;
   if (caller.barred !== undefined && !bypasses) throw new ServiceError(caller.barred, bars[caller.barred]);
   // People of a suspended organization find out why, and what they owe: reading stays.
-  const stays = method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);
+  const stays =
+    caller.suspended === 'org_closed'
+      ? audience.kind === 'key' && audience.while_closed === true
+      : method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);
   if (caller.suspended !== undefined && !bypasses && !stays) throw suspendedFor(caller.suspended);
   const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
   if (roles !== 'any') {
@@ -101,7 +108,7 @@ function admitStaff(audience: Audience, caller: StaffCaller): void {
 
 /**
  * Lets `caller` run an operation at `at`, or throws.
- * @throws ServiceError authentication_required, session_required, sandbox_key_not_allowed, org_inactive,
+ * @throws ServiceError authentication_required, session_required, sandbox_key_not_allowed, org_inactive, org_closed,
  * ip_not_allowed, two_factor_required, permission_denied, reauthentication_required.
  */
 export function admit(operation: Admitting, caller: Caller, at: Date): void {

@@ -3,6 +3,7 @@ import { analyticsOperations } from '../analytics/index.ts';
 import { budgetOperations } from '../budgets/index.ts';
 import { byokOperations } from '../byok/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
+import { closingOperations, staffClosingOperations } from '../closing/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { deskOperations } from '../desk/index.ts';
 import { giftOperations } from '../gifts/index.ts';
@@ -51,6 +52,7 @@ export const operations: readonly Operation[] = checked([
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,
+  ...closingOperations,
   ...planOperations,
   ...budgetOperations,
   ...privacyOperations,
@@ -80,6 +82,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffAccessOperations,
   ...staffAdmissionOperations,
   ...staffPlanOperations,
+  ...staffClosingOperations,
   ...sheetOperations,
   ...staffLegalOperations,
 ] as unknown as Operation[]);

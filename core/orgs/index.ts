@@ -82,6 +82,7 @@ export {
   changePlan,
   changeTerms,
   liftPaymentHold,
+  readableUntil,
   suspendForPayments,
 } from './terms.ts';
 export type {

@@ -16,7 +16,7 @@ import { monthOf } from './plans.ts';
 import { findOrgRecords, type OrgRecord } from './store.ts';
 
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
-const audience = { kind: 'key', scopes: 'any', session: roles } as const;
+const audience = { kind: 'key', scopes: 'any', session: roles, while_closed: true } as const;
 const Text = nullable(Type.String());
 
 /** An organization with everything its members may read. */

@@ -6,6 +6,15 @@ import type { PlanId } from './plans.ts';
 import { isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
+const DAY_MS = 86_400_000;
+/** How long owners can sign in to a closed organization, to read invoices and ledger. */
+const READABLE_DAYS = 90;
+
+/** Until when the owners of an organization that was closed at `closed_at` can read it. */
+export function readableUntil(closed_at: Date): Date {
+  return new Date(closed_at.getTime() + READABLE_DAYS * DAY_MS);
+}
+
 interface Terms {
   readonly kind?: Org['kind'];
   readonly status?: OrgStatus;

@@ -110,6 +110,7 @@ export interface Membership {
   readonly role: Role;
   readonly source: Member['source'];
   readonly org_status: OrgStatus;
+  readonly closed_at: Date | null;
   /** Why it is suspended where no person did it. */
   readonly suspended_for: 'payment_hold' | null;
   readonly security: SecuritySettings;

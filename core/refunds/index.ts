@@ -33,5 +33,5 @@ export {
   StaffRefundView,
   staffRefundOperations,
 } from './staff-operations.ts';
-export { findRefund, listStaffRefunds } from './store.ts';
+export { findRefund, listStaffRefunds, refundsOf } from './store.ts';
 export { type Refund, refundStatuses } from './types.ts';

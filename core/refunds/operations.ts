@@ -24,7 +24,7 @@ import { findRefund, listRefunds } from './store.ts';
 import type { Refund } from './types.ts';
 
 const roles = ['owner', 'admin', 'billing'] as const;
-const readers = { kind: 'key', scopes: ['read:credits'], session: roles } as const;
+const readers = { kind: 'key', scopes: ['read:credits'], session: roles, while_closed: true } as const;
 const payers = { kind: 'key', scopes: ['manage:credits'], session: roles, sandbox: false } as const;
 const DEFAULT_LIMIT = 50;
 const LOOK_MS = 250;

@@ -36,7 +36,7 @@ export {
   StaffTicketView,
 } from './ticket-staff.ts';
 export { listOpenTickets } from './ticket-store.ts';
-export { answerTicket, readThread } from './tickets.ts';
+export { answerTicket, openTicketOf, readThread } from './tickets.ts';
 export {
   announcementAudiences,
   announcementSeverities,

@@ -173,6 +173,26 @@ export function openTicket(context: Context, given: NewTicket): Promise<Thread> 
   });
 }
 
+/** Opens a ticket that the service itself writes, in the open transaction. Its bound is the caller's. */
+export async function openTicketOf(
+  context: Context,
+  given: Pick<Ticket, 'org_id' | 'subject'> & {
+    readonly kind: NewTicket['kind'];
+    readonly body: Readonly<Record<string, string>>;
+  },
+): Promise<Id<'ticket'>> {
+  const id = context.newId('ticket');
+  const { org_id, kind, subject, body } = given;
+  await insertTicket(context.db, {
+    ...{ id, org_id, kind, subject, body },
+    ...{ created_by: null, created_at: context.now() },
+  });
+  const ticket = await findTicket(context.db, { id, org_id });
+  if (ticket === null) throw new Error('a ticket that was just made is not there');
+  await record(context, 'tickets.create', ticket, { kind });
+  return id;
+}
+
 /**
  * Adds words of the customer to a ticket; one that was resolved is open again.
  * @throws ServiceError not_found, state_conflict once it was closed or decided.

@@ -23,6 +23,11 @@ export function topupWorkflowId({
   return attempt_no === null ? `topup-${id}` : `auto-${org_id}-${attempt_no}`;
 }
 
+/** Id of the workflow that does what follows from the closing of an organization (core/closing). */
+export function closingWorkflowId(org_id: Topup['org_id']): string {
+  return `close-${org_id}`;
+}
+
 /**
  * Books a captured payment for a top-up that is locked: order of the credit, document, event, signal. Only `applyFact` and the
  * decision of a person call it.
@@ -78,6 +83,8 @@ export async function bookPaid(context: Context, asked: Topup, payment: Captured
     at,
   });
   await signalWorkflow(db, { workflow_id: topupWorkflowId(topup), name: 'booked', args: {}, at });
+  // Of an organization that was closed: what came after its closing goes back too, where that was asked for.
+  await signalWorkflow(db, { workflow_id: closingWorkflowId(topup.org_id), name: 'booked', args: {}, at });
   return { invoice: invoice.number, replay: false, topup: topup.id };
 }
 

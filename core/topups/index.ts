@@ -1,5 +1,5 @@
 export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
-export { applyFact } from './booking.ts';
+export { applyFact, closingWorkflowId } from './booking.ts';
 export { takeCallback, takeNamed } from './callback.ts';
 export {
   cancelTopup,
@@ -107,6 +107,7 @@ export {
   findTopup,
   findTopupByOrder,
   hasPaid,
+  listPaid,
   listTopups,
   lockTopup,
   nameOrder,

@@ -23,6 +23,7 @@ import type { Topup } from './types.ts';
 
 const roles = ['owner', 'admin', 'billing'] as const;
 const readers = { kind: 'key', scopes: ['read:credits'], session: roles } as const;
+const rows = { ...readers, while_closed: true } as const;
 const payers = { kind: 'key', scopes: ['manage:credits'], session: roles, sandbox: false } as const;
 const DEFAULT_LIMIT = 50;
 const Amount = Type.Integer({
@@ -162,7 +163,7 @@ export const listTopupsOperation = operation({
   method: 'GET',
   path: '/v1/credits/topups',
   summary: 'List top-ups, newest first',
-  audience: readers,
+  audience: rows,
   input: Type.Object(pageInput(200)),
   output: pageOf(TopupView),
   errors: [],
@@ -191,7 +192,7 @@ export const getTopupOperation = operation({
   method: 'GET',
   path: '/v1/credits/topups/:id',
   summary: 'Read one top-up',
-  audience: readers,
+  audience: rows,
   input: Type.Object({ id: idOf('topup') }),
   output: TopupView,
   errors: [],

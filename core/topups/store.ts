@@ -342,3 +342,17 @@ export async function hasPaid(db: Db, org_id: Id<'org'>): Promise<boolean> {
   });
   return (rowCount ?? 0) > 0;
 }
+
+/** Top-ups of an organization that were paid and have not gone back whole, oldest first. */
+export async function listPaid(db: Db, org_id: Id<'org'>): Promise<Topup[]> {
+  const { rows } = await db.query<Topup>({
+    name: 'topups.list_paid',
+    text: `
+      select ${columns} from topup t left join invoice i on i.id = t.invoice_id
+       where t.org_id = $1 and t.status = 'paid' and t.lot_id is not null
+         and t.refunded_credits_micro < t.credits_micro
+       order by t.paid_at, t.id`,
+    values: [org_id],
+  });
+  return rows;
+}

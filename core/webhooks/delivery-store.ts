@@ -6,6 +6,15 @@ import type { Claimed, DeliveryRow, LoggedAttempt } from './types.ts';
 const COLUMNS = `
   d.id, d.webhook_id, d.org_id, e.type as event, d.event_id, e.body, d.redelivery, d.status, d.attempts,
   d.response_code, d.latency_ms, d.attempt_log, d.created_at, d.delivered_at`;
+
+/**
+ * Whether the endpoint `w` is told of events of `type`: an active one of all. One of an organization that was closed hears of
+ * the closing.
+ */
+export function hears(w: string, type: string): string {
+  return `(${w}.status = 'active' or (${w}.disabled_reason = 'org_closed' and ${type} = 'org.closed'))`;
+}
+
 const LEASE = `interval '60 seconds'`;
 
 export interface NewEvent {
@@ -35,7 +44,7 @@ export async function insertEvents(db: Db, events: readonly NewEvent[]): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Queues one delivery of each stored event to every active endpoint that wants it; returns how many. */
+/** Queues one delivery of each stored event to every endpoint that hears and wants it; returns how many. */
 export async function fanOut(
   db: Db,
   args: { event_ids: readonly Id<'event'>[]; attempts_max: number; at: Date },
@@ -47,7 +56,7 @@ export async function fanOut(
       insert into webhook_delivery (webhook_id, org_id, event_id, status, attempts_max, next_at, created_at)
       select w.id, w.org_id, e.id, 'queued', $2, $3, $3
         from webhook_event e join webhook w on w.org_id = e.org_id
-       where e.id = any ($1) and w.status = 'active' and (e.type = any (w.events) or '*' = any (w.events))
+       where e.id = any ($1) and ${hears('w', 'e.type')} and (e.type = any (w.events) or '*' = any (w.events))
        order by e.id, w.id
          for share of w`,
     values: [args.event_ids, args.attempts_max, args.at],
@@ -159,7 +168,7 @@ export async function listDeliveries(
 }
 
 const CLAIMED = `
-  d.id, d.lease, d.webhook_id, d.org_id, w.status = 'active' as is_active, w.url, d.event_id, e.body, d.attempts, d.attempts_max, w.secret_sealed,
+  d.id, d.lease, d.webhook_id, d.org_id, ${hears('w', 'e.type')} as is_active, w.url, d.event_id, e.body, d.attempts, d.attempts_max, w.secret_sealed,
   w.previous_secret_sealed, w.previous_secret_expires_at`;
 
 /**

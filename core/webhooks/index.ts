@@ -4,3 +4,4 @@ export { readBacklog } from './outbox-store.ts';
 export { purgeWebhooks } from './purge.ts';
 export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';
+export { disableAllWebhooks } from './store.ts';

@@ -2,6 +2,7 @@
 // each ledger, which its functions write.
 import { eachShard } from '../db/index.ts';
 import type { Db, Shards } from '../kernel/index.ts';
+import { hears } from './delivery-store.ts';
 
 type Outbox = 'public.outbox' | 'ledger.outbox';
 
@@ -44,7 +45,7 @@ export async function readFacts(ledger: Db, limit: number): Promise<Fact[]> {
   return rows;
 }
 
-/** Those of `facts` that an active endpoint subscribes to now. */
+/** Those of `facts` that an endpoint subscribes to and hears now. */
 export async function wantedFacts(db: Db, facts: readonly Fact[]): Promise<Fact[]> {
   const { rows } = await db.query<{ place: number }>({
     name: 'webhooks.wanted_facts',
@@ -52,7 +53,7 @@ export async function wantedFacts(db: Db, facts: readonly Fact[]): Promise<Fact[
       select f.place::int as place
         from unnest($1::text[], $2::text[]) with ordinality as f(org_id, topic, place)
        where exists (select from webhook w
-                      where w.org_id = f.org_id and w.status = 'active'
+                      where w.org_id = f.org_id and ${hears('w', 'f.topic')}
                         and (f.topic = any (w.events) or '*' = any (w.events)))
        order by 1`,
     values: [facts.map(({ org_id }) => org_id), facts.map(({ topic }) => topic)],

@@ -172,3 +172,18 @@ export async function noteAttempt(
     values: [args.id, args.failing_since, args.failed_attempts, args.disable, args.at],
   });
 }
+
+/** Disables every endpoint of an organization that is being closed; each is told of that, and of nothing else. */
+export async function disableAllWebhooks(
+  db: Db,
+  { org_id, at }: { org_id: Id<'org'>; at: Date },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'webhooks.disable_all',
+    text: `
+      update webhook set status = 'disabled', disabled_reason = 'org_closed', updated_at = $2
+       where org_id = $1 and status = 'active'`,
+    values: [org_id, at],
+  });
+  return rowCount;
+}

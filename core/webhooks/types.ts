@@ -3,7 +3,7 @@ import type { Id } from '../kernel/index.ts';
 import type { AttemptResult } from './schedule.ts';
 
 export const webhookStatuses = ['active', 'disabled'] as const;
-export const disabledReasons = ['manual', 'gone', 'failing'] as const;
+export const disabledReasons = ['manual', 'gone', 'failing', 'org_closed'] as const;
 export const deliveryStatuses = ['queued', 'delivering', 'delivered', 'failed', 'dropped'] as const;
 
 export interface WebhookRow {

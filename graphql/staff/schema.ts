@@ -46,6 +46,7 @@ import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } 
 import { addAccess } from './access.ts';
 import { addAdmission } from './admission.ts';
 import { addAnnouncements } from './announcements.ts';
+import { addClosing } from './closing.ts';
 import { addDesk } from './desk.ts';
 import { addLegal } from './legal.ts';
 import { addMails } from './mails.ts';
@@ -348,6 +349,7 @@ addTickets(parts);
 addAnnouncements(parts);
 addLegal(parts);
 addMails(parts);
+addClosing(parts);
 addPlans(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),

@@ -45,6 +45,7 @@ export const concepts = [
   'legal',
   'reseller',
   'support',
+  'closing',
   'desk',
   'operations',
 ] as const;

@@ -1,6 +1,6 @@
 // Committed histories run through today's workflow code: a change that would break what is under way fails here first. A deliberate change of steps goes behind `patched`, and a history of it is added
-// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts plan-period.test.ts
-// or registration.test.ts).
+// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts plan-period.test.ts,
+// closing.test.ts or registration.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '@svc/core/kernel/index.ts';
@@ -22,6 +22,7 @@ const KINDS = {
   planPeriod: 'plan-period',
   dispute: 'dispute',
   invoiceIssue: 'invoice-issue',
+  orgClose: 'org-close',
 } as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
   filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
@@ -32,6 +33,13 @@ const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 // Three days of grace look 72 times, like the hours before credit came.
 test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
+  // A closing that is given up looks 200 times.
+  expect(filesOf('org-close').sort()).toEqual([
+    'nothing-left.json',
+    'paid-late.json',
+    'refunded.json',
+    'reopened.json',
+  ]);
   expect(filesOf('mandate').sort()).toEqual([
     'cancelled.json',
     'lapsed.json',
@@ -91,6 +99,7 @@ describe('the bundle', () => {
       'dispute/workflow.ts',
       'invoice-issue/workflow.ts',
       'mandate/workflow.ts',
+      'org-close/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',
       'top-up/schedule.ts',

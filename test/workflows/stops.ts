@@ -3,10 +3,10 @@ import pg from 'pg';
 import { atFileEnd } from '../support/ends.ts';
 import { until } from './world.ts';
 
-/** Where a transaction waits: before it writes such a row. */
+/** Where a transaction waits: before it writes or deletes such a row. */
 export interface Stop {
   readonly table: string;
-  readonly event: 'insert' | 'update';
+  readonly event: 'insert' | 'update' | 'delete';
   /** Of the row, as `new` and `old`. */
   readonly when: string;
 }
@@ -34,7 +34,7 @@ export async function openStops(url: string): Promise<Stops> {
            if current_setting('application_name') like 'worker%' then
              perform pg_advisory_xact_lock(tg_argv[0]::bigint);
            end if;
-           return new;
+           return coalesce(new, old);
          end $$`);
   let names: readonly string[] = [];
   let triggers: readonly string[] = [];

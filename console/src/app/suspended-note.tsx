@@ -1,11 +1,28 @@
-// What people of a suspended organisation read above every page: why, and what goes on.
+// What people of a suspended or closed organisation read above every page: why, and what goes on.
 import { Link } from '@tanstack/react-router';
 import { Icon } from '../ui/icons.tsx';
 import { useOrg } from './org.tsx';
 
-/** Says that the organisation is suspended, why, and what goes on. */
+/** Says that the organisation is suspended or closed, why, and what goes on. */
 export function SuspendedNote() {
   const { slug, env, status, suspended_for } = useOrg();
+  if (status === 'closed')
+    return (
+      <div className="suspended" role="status">
+        <Icon name="alert-triangle" size={15} />
+        <span>
+          <b>Closed:</b> for 90 days owners can read{' '}
+          <Link className="link" to="/$org/$env/invoices" params={{ org: slug, env }} search={{}}>
+            invoices
+          </Link>{' '}
+          and{' '}
+          <Link className="link" to="/$org/$env/credits" params={{ org: slug, env }} search={{}}>
+            credits
+          </Link>
+          . Everything else is refused.
+        </span>
+      </div>
+    );
   if (status !== 'suspended') return null;
   return (
     <div className="suspended" role="status">

@@ -128,3 +128,14 @@ export async function revokeInvitationsOf(
   });
   return rowCount;
 }
+
+/** Revokes every invitation of an organization that waits; returns how many. */
+export async function revokeAllInvitations(db: Db, args: { org_id: Id<'org'>; at: Date }): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'identity.revoke_all_invitations',
+    text: `
+      update invitation set status = 'revoked', updated_at = $2 where org_id = $1 and status = 'pending'`,
+    values: [args.org_id, args.at],
+  });
+  return rowCount;
+}

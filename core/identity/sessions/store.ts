@@ -238,6 +238,19 @@ export async function endMemberSessions(
   return rowCount;
 }
 
+/**
+ * Ends the sessions that stand in an organization or were made by its identity provider, and began before `before`; returns
+ * how many.
+ */
+export async function endOrgSessions(db: Db, args: { org_id: Id<'org'>; before: Date }): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'identity.end_org_sessions',
+    text: 'delete from session where (org_id = $1 or sso_org_id = $1) and created_at < $2',
+    values: [args.org_id, args.before],
+  });
+  return rowCount;
+}
+
 /** Deletes lapsed sessions of people and staff; returns how many. An hourly job. */
 export async function purgeSessions(db: Db, at: Date): Promise<number> {
   const { rowCount } = await db.query({

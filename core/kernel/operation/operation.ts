@@ -38,6 +38,8 @@ export type Audience =
       readonly reauthenticated?: true;
       /** A person may do it while the organization is suspended, as they may read. */
       readonly while_suspended?: true;
+      /** An owner may do it for 90 days after the organization was closed. */
+      readonly while_closed?: true;
     }
   /**
    * People only: a key is refused with `session_required`. `any` is everyone who is signed in, member of an
@@ -90,9 +92,12 @@ export interface SessionCaller {
    * Why this session can reach nothing but `/v1/auth/*`: its organization does not admit sessions from this address,
    * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
    */
-  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
-  /** Its organization is suspended, and why: the session reads, and changes nothing. */
-  readonly suspended?: 'org_inactive' | 'payment_hold';
+  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_closed';
+  /**
+   * Its organization is suspended, and why: the session reads, and changes nothing. `org_closed`: its owner reads what was paid
+   * and spent, and nothing else.
+   */
+  readonly suspended?: 'org_inactive' | 'payment_hold' | 'org_closed';
 }
 /** A session inside an organization. */
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };

@@ -161,6 +161,17 @@ export class Model {
     }
   }
 
+  /** Credit that was given ends at once, but never what holds need. */
+  endGrants(): void {
+    for (const lot of this.lots) {
+      const amount = lot.grant ? Math.min(lot.rest, this.available) : 0;
+      if (amount === 0) continue;
+      lot.rest -= amount;
+      this.available -= amount;
+      this.book('expire', -amount);
+    }
+  }
+
   setBudget(subject: string, cap: number | null, hard: boolean, today: string): void {
     this.budgets.set(subject, { cap, hard });
     const current = this.windows.get(this.nameOf(subject, today));

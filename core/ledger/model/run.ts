@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { createPool, type Pool } from '../../db/index.ts';
 import { type MicroUsd, microUsd, nowMs, type RequestId, shiftClock } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
+import { endGrants } from '../grants-store.ts';
 import { OTHER_UNITS } from '../kinds.ts';
 import { sweepOnce } from '../lease-store.ts';
 import { readBalance, readEntries, readLots, readMeter, sumDebitWriteoffs } from '../read-store.ts';
@@ -153,6 +154,10 @@ class Run {
       case 'expire':
         await expireLots(this.db);
         this.model.expire(nowMs());
+        return;
+      case 'end_grants':
+        await endGrants(this.db, this.book);
+        this.model.endGrants();
         return;
       case 'sweep':
         return this.sweep();

@@ -74,6 +74,7 @@ export const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('expire' as const) }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('end_grants' as const) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('sweep' as const) }) },
   {
     weight: 2,

@@ -25,6 +25,7 @@ const ofSessions: readonly ErrorCode[] = [
   'ip_not_allowed',
   'two_factor_required',
   'csrf_failed',
+  'org_closed',
 ];
 
 /** The ways to say who calls. */

@@ -10,6 +10,7 @@ import {
   projectStatuses,
   resumeProjectOperation,
 } from '@svc/core/budgets/index.ts';
+import { closeOrgOperation } from '@svc/core/closing/index.ts';
 import { createOrgOperation, listOrgsOperation, transferOrgOperation } from '@svc/core/identity/index.ts';
 import { departures, getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
 import { lowBalanceMember, settingsMembers, updateOrgOperation } from '@svc/core/privacy/index.ts';
@@ -102,6 +103,14 @@ mutation({
   description: 'Makes another member the owner; whoever hands over becomes an admin.',
   payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
 });
+mutation({
+  name: 'closeOrg',
+  operation: closeOrgOperation,
+  input: closeOrgOperation.input,
+  description: 'Closes the organization; for 90 days its owners can read invoices and ledger.',
+  payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
+});
+
 const payload = (t: Parameters<Parameters<typeof mutation>[0]['payload']>[0]) => ({
   project: t.field({ type: Project, resolve: ({ answer }: Payload) => answer }),
 });

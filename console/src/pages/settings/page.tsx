@@ -9,6 +9,7 @@ import { useOrg } from '../../app/org.tsx';
 import { PageHead } from '../../ui/card.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
+import { CloseCard } from './close-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { SecurityCard } from './security-card.tsx';
 import { TransferCard } from './transfer-card.tsx';
@@ -23,6 +24,12 @@ export function SettingsPage() {
   const onSaved = async (slug: string) => {
     await loadSession();
     await navigate({ to: '/$org/$env/settings', params: { org: slug, env }, replace: true });
+  };
+  // Sessions end with the organisation, in a moment: what can be read until then and after the next sign-in are the invoices.
+  const onClosed = async () => {
+    await loadSession();
+    const params = { org: org?.slug ?? '', env };
+    await navigate({ to: '/$org/$env/invoices', params, search: {}, replace: true });
   };
   if (session.kind !== 'signed_in') return null;
   return (
@@ -42,6 +49,7 @@ export function SettingsPage() {
         {role === 'owner' && (
           <TransferCard user_id={session.session.user.id} onDone={() => void loadSession()} />
         )}
+        {role === 'owner' && <CloseCard onDone={() => void onClosed()} />}
       </div>
     </>
   );

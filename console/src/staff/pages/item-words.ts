@@ -12,6 +12,11 @@ const words: Readonly<Record<string, Words>> = {
     why: 'The payment of a top-up has another amount or currency than the top-up. It is in review, and nothing was booked.',
     todo: 'Compare both in the dashboard of the rail, then book it or give it back under Reviews.',
   },
+  closing_waits: {
+    title: 'Closing without an end',
+    why: 'An organization was closed three days ago, and a call still holds credit or a refund is not through. The service goes on trying.',
+    todo: 'Look at its refunds and at the rail; a call that holds credit for days has lost its gateway.',
+  },
   second_payment: {
     title: 'Paid twice',
     why: 'A top-up that was paid already was paid again. The second payment is given back by itself.',
