@@ -1,6 +1,7 @@
 // SQL of request rows.
 import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 import { batchLiterals } from './encode.ts';
+import { armSampleColumns } from './samples/experiments.ts';
 import { sampleColumns } from './samples/samples.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
 
@@ -31,6 +32,32 @@ const INSERT_SAMPLES = `
     join row using (request_id)
    group by row.org_id, name, version, endpoint_id`;
 
+/** The same of experiments, a row for each call; `at` is the number of the first parameter. */
+function insertArmSamples(at: number): string {
+  const $ = (i: number) => `$${at + i}`;
+  return `
+  insert into experiment_sample (org_id, environment, name, version, experiment, arm, bucket, hour, ttft_ms, failed,
+                                 cost_micro, output_tokens)
+  select row.org_id, row.environment, name, version, experiment, arm, bucket, date_trunc('hour', row.ts, 'UTC'),
+         row.ttft_ms, row.status = 'error', row.cost_micro, row.output_tokens
+    from unnest(${$(0)}::text[], ${$(1)}::text[], ${$(2)}::int[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::int[])
+           as s (request_id, name, version, experiment, arm, bucket)
+    join row using (request_id)`;
+}
+
+/** What a batch says of canaries and experiments, as further parts of the statement that writes it. */
+function samplesOf(batch: readonly RequestRow[]) {
+  const canaries = sampleColumns(batch);
+  const arms = armSampleColumns(batch);
+  const values = [...(canaries ?? []), ...(arms ?? [])];
+  const parts = [
+    canaries === null ? '' : `, sample as (${INSERT_SAMPLES})`,
+    arms === null ? '' : `, arm_sample as (${insertArmSamples(3 + (canaries ?? []).length)})`,
+  ];
+  const name = `${canaries === null ? '' : '_and_samples'}${arms === null ? '' : '_and_arms'}`;
+  return { name, text: parts.join(''), values };
+}
+
 /** Whether `row` was written by the sweeper, for a call whose process seemed to be dead. */
 function isLost({ attempt_rows: [attempt] }: RequestRow): boolean {
   return attempt?.error_class === 'gateway_lost';
@@ -50,13 +77,9 @@ function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
   const once = oncePerCall(batch);
   const { rows, attempts } = batchLiterals(once);
-  const samples = sampleColumns(once);
-  const [name, sampling] =
-    samples === null
-      ? ['analytics.insert_rows', '']
-      : ['analytics.insert_rows_and_samples', `, sample as (${INSERT_SAMPLES})`];
+  const samples = samplesOf(once);
   await db.query({
-    name,
+    name: `analytics.insert_rows${samples.name}`,
     text: `
       with row as (
         insert into request_row as r (${ROW_COLUMNS})
@@ -65,12 +88,12 @@ export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<
           where exists (select from request_attempt a
                          where a.request_id = r.request_id and a.attempt = 1 and a.call_ts = r.ts
                            and a.error_class = 'gateway_lost')
-        returning request_id, org_id)${sampling}
+        returning request_id, org_id, environment, ts, status, ttft_ms, cost_micro, output_tokens)${samples.text}
       insert into request_attempt as a (${ATTEMPT_COLUMNS})
       select ${ATTEMPT_COLUMNS} from unnest($2::request_attempt_v1[])
       on conflict (request_id, attempt, call_ts) do update set ${ALL_OF_ATTEMPT}
         where a.error_class = 'gateway_lost'`,
-    values: [rows, attempts, ...(samples ?? [])],
+    values: [rows, attempts, ...samples.values],
   });
 }
 

@@ -35,7 +35,7 @@ import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
-import { judgeCanaries } from '../rollouts/index.ts';
+import { countExperiments, dropExperimentHours, judgeCanaries } from '../rollouts/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
 import {
@@ -249,6 +249,8 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => takeDailyCheckpoint(pool, signer, now()),
     },
     { name: 'judge_canaries', every_ms: 5 * SECOND, run: () => judgeCanaries(jobContext(parts)) },
+    { name: 'count_experiments', every_ms: 5 * SECOND, run: () => countExperiments(jobContext(parts)) },
+    { name: 'drop_experiment_hours', every_ms: HOUR, run: () => dropExperimentHours(jobContext(parts)) },
     { name: 'recheck_domains', every_ms: HOUR, run: () => recheckDomains(jobContext(parts), parts.egress) },
     {
       name: 'refresh_saml_metadata',

@@ -41,6 +41,7 @@ export interface Effective {
   readonly timeouts?: NonNullable<Actions['timeouts']>;
   /** Its percent is 0 once it was rolled back. */
   readonly canary?: NonNullable<Actions['canary']>;
+  readonly experiment?: NonNullable<Actions['experiment']>;
 }
 
 function smaller(a: number | null, b: number | undefined): number | null {
@@ -143,6 +144,7 @@ type Preferences = Pick<
   | 'max_attempts'
   | 'timeouts'
   | 'canary'
+  | 'experiment'
 >;
 
 function preferred(before: Effective, actions: Actions): Preferences {
@@ -161,6 +163,7 @@ function preferred(before: Effective, actions: Actions): Preferences {
     max_attempts: actions.max_attempts ?? before.max_attempts,
     timeouts: actions.timeouts === undefined ? before.timeouts : { ...before.timeouts, ...actions.timeouts },
     canary: actions.canary ?? before.canary,
+    experiment: actions.experiment ?? before.experiment,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)) as Preferences;
 }

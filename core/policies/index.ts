@@ -2,10 +2,17 @@ export { type OrgPolicies, openPolicyCache, type PolicyCache, readRulingPolicies
 export { type CanaryPlan, SHARES, shareOf } from './canary.ts';
 export { cheaper, type Effective } from './combine.ts';
 export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
+export { type Arm, armNames, type ExperimentPlan, experimentOf } from './experiment.ts';
 export { type CanaryKey, haltCanary } from './halt-store.ts';
 export { type JsonSchema, policySchema } from './language/json-schema.ts';
 export { findPolicyText, textInput } from './language/named-text.ts';
-export { findCanary, listCanaries, type PlannedCanary } from './language/read.ts';
+export {
+  findCanary,
+  listCanaries,
+  listExperiments,
+  type PlannedCanary,
+  type PlannedExperiment,
+} from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
 export {
   activatePolicyOperation,

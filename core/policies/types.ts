@@ -85,7 +85,7 @@ export type ActionKey = (typeof actionKeys)[number];
 /** Keys of the grammar that this release refuses by name. */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
 /** Keys that are checked, and refused until they are executed: a policy that is stored does all that it says. */
-export const unexecutedKeys = ['shadow', 'experiment'] as const;
+export const unexecutedKeys = ['shadow'] as const;
 
 /** What happens to a canary that is worse: the first unless its policy says otherwise. */
 export const canaryBreaches = ['rollback', 'alert'] as const;

@@ -1,3 +1,10 @@
 export { Canary, canaryStates, listCanariesOperation } from './canary-operations.ts';
+export { countExperiments, dropExperimentHours } from './experiments/count.ts';
+export {
+  ExperimentArm,
+  experimentDecisions,
+  experimentMetrics,
+  listExperimentsOperation,
+} from './experiments/experiment-operations.ts';
 export { judgeCanaries } from './judge.ts';
 export { diffPolicyOperation, PolicyDiff, rolloutOperations } from './operations.ts';

@@ -23,6 +23,7 @@ import {
 } from '../policies/index.ts';
 import { listCanariesOperation } from './canary-operations.ts';
 import { compareCalls } from './compare.ts';
+import { listExperimentsOperation } from './experiments/experiment-operations.ts';
 import { type Move, sumUp } from './sum.ts';
 
 const CALLS_MAX = 1_000;
@@ -155,4 +156,4 @@ export const diffPolicyOperation = operation({
   },
 });
 
-export const rolloutOperations = [diffPolicyOperation, listCanariesOperation];
+export const rolloutOperations = [diffPolicyOperation, listCanariesOperation, listExperimentsOperation];

@@ -89,7 +89,9 @@ export function wantedAffinity(input: SettledInput): Wanted {
   const source = input.affinity;
   const value = source?.value(kind) ?? null;
   if (source === undefined || value === null) return { ...OFF, kind };
-  const digest = hmacSha256(source.org_id, `${kind} ${input.environment} ${input.model} ${value}`);
+  // Each arm of an experiment has a memory of its own: else calls of one would follow those of the other.
+  const arm = input.arm === undefined ? '' : ` ${input.arm}`;
+  const digest = hmacSha256(source.org_id, `${kind} ${input.environment} ${input.model}${arm} ${value}`);
   const key = digest.toString('base64url', 0, 18);
   const endpoint_id = source.memory.find(source.org_id, key, input.now_ms);
   return { kind, key, ttl_ms: ttlMs(input), endpoint_id };

@@ -1,9 +1,11 @@
 // The choice (docs/routing.md): catalog, preferences and health in, an ordered plan with reasons out. `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
 import { type Catalog, getNamedModel, type Model } from '../catalog/index.ts';
+import { ServiceError } from '../kernel/index.ts';
 import type { Ruling } from '../policies/index.ts';
 import { OFF, type Wanted, wantedAffinity } from './affinity.ts';
 import { type TakenPart, takenPart } from './canary.ts';
+import { drawArm, underArm } from './experiments/draw.ts';
 import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
 import {
   cheapReason,
@@ -226,8 +228,43 @@ export function modelsOf(catalog: Catalog, input: SettledInput): Model[] {
  * @throws ServiceError model_not_found.
  */
 export function previewRoute(catalog: Catalog, input: RouteInput): Choice {
-  const settled = settle(input, catalog);
-  return chooseSettled({ catalog, models: modelsOf(catalog, settled) }, settled);
+  return route(catalog, settle(input, catalog)).choice;
+}
+
+/** A choice, and what it was made among. */
+interface Routed {
+  readonly models: readonly Model[];
+  readonly choice: Choice;
+}
+
+/** The choice under one arm; null where nothing could serve the call there. */
+function inArm(catalog: Catalog, input: SettledInput): Routed | null {
+  try {
+    const models = modelsOf(catalog, input);
+    const choice = chooseSettled({ catalog, models }, input);
+    return choice.plan.length === 0 ? null : { models, choice };
+  } catch (refusal) {
+    if (refusal instanceof ServiceError && refusal.code === 'model_not_found') return null;
+    throw refusal;
+  }
+}
+
+/**
+ * The choice for a call: in its arm where the policy compares two and either could serve the call, so that chance alone
+ * decides which; else as if there were no experiment.
+ */
+function route(catalog: Catalog, settled: SettledInput): Routed {
+  const drawn = settled.policy == null ? null : drawArm(settled.policy, settled);
+  if (drawn !== null) {
+    const { name, arms } = drawn.plan;
+    const both = arms.map((arm) => inArm(catalog, underArm(settled, name, arm)));
+    const taken = both[arms.findIndex((arm) => arm.name === drawn.taken.arm)];
+    if (taken != null && !both.includes(null)) {
+      return { ...taken, choice: { ...taken.choice, experiment: drawn.taken } };
+    }
+  }
+  const models = modelsOf(catalog, settled);
+  return { models, choice: chooseSettled({ catalog, models }, settled) };
 }
 
 /**
@@ -239,14 +276,13 @@ export function previewRoute(catalog: Catalog, input: RouteInput): Choice {
 export function planRoute(catalog: Catalog, input: RouteInput): RoutePlan {
   if (input.policy != null) refuseDenied(input.policy, input.features);
   const settled = settle(input, catalog);
-  const models = modelsOf(catalog, settled);
-  const choice = chooseSettled({ catalog, models }, settled);
+  const { models, choice } = route(catalog, settled);
   if (choice.plan.length === 0) {
     const refusal = nothingLeft({ catalog, models }, choice, settled);
     // Waiting helps where an endpoint that is out for a while is not too expensive.
     const denied = choice.too_expensive === true && input.policy != null && refusal.status !== 503;
     throw denied ? tooExpensive(input.policy as Ruling, refusal.beside) : refusal;
   }
-  const { lost: _, too_expensive: __, ...route } = choice;
-  return route;
+  const { lost: _, too_expensive: __, ...planned } = choice;
+  return planned;
 }

@@ -2,6 +2,7 @@
 // (docs/routing.md#the-trace).
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
+import { armNames } from '../policies/index.ts';
 import { arms } from './canary.ts';
 import type { RoutePlan } from './types.ts';
 
@@ -40,6 +41,15 @@ const RouteCanary = Type.Object(
   { description: 'The side of a canary that the call was put on; absent: it took part in none' },
 );
 
+const RouteExperiment = Type.Object(
+  {
+    name: Type.String(),
+    arm: oneOf(armNames),
+    bucket: Type.Integer({ minimum: 0, maximum: 9_999, description: 'what was drawn for the call' }),
+  },
+  { description: 'The arm of an experiment that the call was put in; absent: it took part in none' },
+);
+
 export const Route = Type.Object(
   {
     policy: Type.String({ description: '`default` for the built-in policy' }),
@@ -48,6 +58,7 @@ export const Route = Type.Object(
     sort: Type.String(),
     affinity: oneOf(['hit', 'miss', '-']),
     canary: Type.Optional(RouteCanary),
+    experiment: Type.Optional(RouteExperiment),
     catalog: Type.String({ description: 'version of the catalog that it was decided by' }),
     candidates: Type.Integer({ minimum: 0, description: 'endpoints that serve the model' }),
     plan: Type.Array(Type.Object({ endpoint_id: Type.String(), score: Type.Number() })),
@@ -68,7 +79,10 @@ export type Route = Static<typeof Route>;
 
 /** What was decided before the first attempt; a refusal has no plan. */
 export interface Decided {
-  readonly route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort' | 'affinity' | 'policy' | 'canary'>;
+  readonly route: Pick<
+    RoutePlan,
+    'plan' | 'spare' | 'excluded' | 'sort' | 'affinity' | 'policy' | 'canary' | 'experiment'
+  >;
   readonly catalog: string;
   readonly reserve_micro_usd: number;
 }
@@ -82,7 +96,7 @@ export function routeOf(
     readonly left?: RouteLeft | null;
   },
 ): Route {
-  const { plan, spare, excluded, sort, affinity, policy, canary } = route;
+  const { plan, spare, excluded, sort, affinity, policy, canary, experiment } = route;
   return {
     policy: policy?.name ?? 'default',
     version: policy?.version ?? null,
@@ -90,6 +104,7 @@ export function routeOf(
     sort,
     affinity: affinity?.state ?? '-',
     ...(canary === undefined ? {} : { canary }),
+    ...(experiment === undefined ? {} : { experiment }),
     catalog,
     candidates: plan.length + spare.length + excluded.length,
     plan: plan.map(({ endpoint, score }) => ({ endpoint_id: endpoint.id, score: Number(score.toFixed(3)) })),
@@ -165,8 +180,10 @@ export function routeLine(route: Route): string {
   const plan = cut(route.plan, (item) => `${item.endpoint_id}:${item.score.toFixed(3)}`);
   const tries = cut(route.attempts ?? [], attemptText);
   const policy = route.version === null ? route.policy : `${route.policy}/${route.version}`;
+  const { experiment } = route;
+  const arm = experiment === undefined ? '-' : word(`${experiment.name}/${experiment.arm}`);
   const head =
-    `v1; policy=${word(policy)}; rule=${word(route.rule)}; sort=${route.sort}; arm=-; ` +
+    `v1; policy=${word(policy)}; rule=${word(route.rule)}; sort=${route.sort}; arm=${arm}; ` +
     `canary=${route.canary?.arm === 'canary' ? 1 : 0}; aff=${route.affinity}; cand=${route.candidates}; drop=`;
   const win = route.attempts === null ? '' : `; win=${route.winner ?? '-'}`;
   const tail = `${win}; reserve=${route.reserve_micro}`;

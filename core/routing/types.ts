@@ -2,7 +2,7 @@
 import type { Catalog, Endpoint, Model, ModelTask } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
-import type { Effective, Ruling } from '../policies/index.ts';
+import type { armNames, Effective, Ruling } from '../policies/index.ts';
 import type { TakenPart, Trial } from './canary.ts';
 import type { HealthView } from './health/health.ts';
 
@@ -209,6 +209,8 @@ export interface SettledInput extends Omit<RouteInput, 'preferences'> {
   readonly policy_warnings?: readonly RouteWarning[];
   /** The canary of the policy; absent: it asks for none. */
   readonly trial?: Trial;
+  /** The arm under which it is chosen, `experiment/arm`; absent: no experiment. */
+  readonly arm?: string;
 }
 
 /** One endpoint in its place. */
@@ -264,6 +266,15 @@ export interface PolicyNamed {
   readonly rule: string;
 }
 
+/** The arm that a call was put in: both could have served it, and this one was drawn. */
+export interface TakenArm {
+  /** Of the experiment. */
+  readonly name: string;
+  readonly arm: (typeof armNames)[number];
+  /** 0 to 9,999: what was drawn. All calls of who stays in one arm have the same. */
+  readonly bucket: number;
+}
+
 export interface RoutePlan {
   /** The attempts in their order, at most `max_attempts`. */
   readonly plan: readonly RankedEndpoint[];
@@ -275,6 +286,8 @@ export interface RoutePlan {
   readonly policy?: PolicyNamed;
   /** Absent: the call takes part in no canary. */
   readonly canary?: TakenPart;
+  /** Absent: the call takes part in no experiment. */
+  readonly experiment?: TakenArm;
   /** Absent: off. */
   readonly affinity?: RouteAffinity;
   /** `failover.on` of the policy; absent: the standard classes. */

@@ -100,6 +100,40 @@ describe('activation', () => {
   });
 });
 
+test('a user stays in one arm over both gateways, is served as it says, and the row names it', async () => {
+  const org = await world.org();
+  const arms =
+    '[{name: control, percent: 50, providers: {only: [loud]}}, {name: candidate, percent: 50, providers: {only: [quiet]}}]';
+  await world.rule(one, org, 'split', `defaults: {experiment: {name: where, stick: user, arms: ${arms}}}`);
+  await eventually('the other process follows', async () => {
+    const reply = await world.chat(two, org.live_key, 'acme/cheap').reply;
+    return traced(reply, 'policy') === 'split/1';
+  });
+  const seen = new Set<string | undefined>();
+  for (const user of ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8']) {
+    const replies = await Promise.all(
+      [one, two, one].map((at) => world.chat(at, org.live_key, 'acme/cheap', { user }).reply),
+    );
+    const taken = new Set(replies.map((reply) => traced(reply, 'arm')));
+    expect(taken.size).toBe(1);
+    const [arm] = taken;
+    const provider = arm === 'where/candidate' ? 'quiet' : 'loud';
+    for (const reply of replies) expect(reply.headers['x-svc-provider']).toBe(provider);
+    if (!seen.has(arm)) {
+      const row = await rowOf(replies[0]?.headers['x-svc-request-id']);
+      expect(row.route_trace?.experiment).toMatchObject({ name: 'where', arm: arm?.slice('where/'.length) });
+      expect(Number(row.cost_micro)).toBeGreaterThan(0);
+    }
+    seen.add(arm);
+  }
+  expect([...seen].sort()).toEqual(['where/candidate', 'where/control']);
+  await eventually('every call is counted', async () => {
+    const { json } = await world.ask(one, org.live_key, 'GET', '/split/experiments');
+    const data = json['data'] as { requests: number }[];
+    return data.reduce((sum, arm) => sum + arm.requests, 0) >= 24;
+  });
+});
+
 describe('refusals', () => {
   const CLOSED = `rules:
   - {name: closed, match: {metadata: {team: [guests]}}, deny: {message: Guests may not call}}

@@ -101,3 +101,26 @@ export function canaryRow(
     attempt_rows: [{ ...attempt, endpoint_id: at, outcome }],
   };
 }
+
+/** What a row of an experiment says: the arm of the call, and how it went. */
+export function armRow(
+  tenant: Tenant,
+  call: {
+    readonly policy: string;
+    readonly version: number;
+    readonly experiment: string;
+    readonly arm: 'control' | 'candidate';
+    readonly bucket: number;
+  },
+  other: Partial<RequestRow> = {},
+): RequestRow {
+  const { policy, version, experiment: name, arm, bucket } = call;
+  return rowOf(tenant, {
+    route_trace: {
+      ...{ policy, version, rule: '-', sort: 'balanced', affinity: '-', catalog: 'v', candidates: 2 },
+      ...{ plan: [], excluded: [], excluded_hidden: 0, attempts: [], winner: null, reserve_micro: 0 },
+      experiment: { name, arm, bucket },
+    },
+    ...other,
+  });
+}

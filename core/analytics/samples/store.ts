@@ -1,4 +1,5 @@
-// SQL of samples; what writes them stands with the rows (../store.ts), whose transaction they share.
+// SQL of samples; what writes them stands with the rows (../store.ts), whose transaction they share. What takes those of
+// experiments counts them in the same statement (core/rollouts/experiments).
 import type { Db } from '../../kernel/index.ts';
 
 /** Calls of both sides of a canary, and how many of them failed. */

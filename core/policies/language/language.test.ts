@@ -240,13 +240,12 @@ test('an error has the line and column of the part, or of its parent where the p
 test('what this release does not execute is refused as such, key by key', () => {
   const text = `rules:
   - match: {models: [acme/large], environments: [live]}
-    shadow: {endpoint: ep_b, percent: 1, max_per_day: 500}
-    experiment: {name: x, arms: [{name: control, percent: 90}, {name: candidate, percent: 10, model: acme/small}]}`;
+    shadow: {endpoint: ep_b, percent: 1, max_per_day: 500}`;
   const codes = (policy: string) => {
     const verdict = judge(policy);
     return verdict.valid ? [] : verdict.faults.map(({ path, code }) => `${path} ${code}`);
   };
-  expect(codes(text)).toEqual(['shadow', 'experiment'].map((key) => `rules[0].${key} not_supported`));
+  expect(codes(text)).toEqual(['rules[0].shadow not_supported']);
   expect(codes('defaults: {hedge: {}}')).toEqual(['defaults.hedge not_supported']);
   expect(codes('defaults: {sort: fast}')).toEqual(['defaults.sort invalid']);
 });

@@ -1,11 +1,13 @@
 // What other concepts may ask of stored policies.
 import { type Context, type Db, type Id, notFound, orgCaller } from '../../kernel/index.ts';
 import { type CanaryPlan, canariesOf } from '../canary.ts';
+import { type ExperimentPlan, experimentsOf } from '../experiment.ts';
 import type { CanaryKey } from '../halt-store.ts';
 import { findPolicy, findVersion, listActive, listVersions } from '../store.ts';
+import type { PolicyDocument } from '../types.ts';
 import { readStoredPolicy } from './validate.ts';
 
-/** The newest versions of a policy whose canaries are listed. */
+/** The newest versions of a policy whose canaries and experiments are listed. */
 const VERSIONS_SHOWN = 100;
 
 /**
@@ -34,8 +36,21 @@ export interface PlannedCanary {
   readonly scopes: readonly { readonly project_id: Id<'project'> | null }[];
 }
 
-/** The canaries of the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
-export async function listCanaries(context: Context, name: string): Promise<PlannedCanary[]> {
+type Scopes = PlannedCanary['scopes'];
+
+/** An experiment, and the scopes that its version rules now. */
+export interface PlannedExperiment {
+  readonly plan: ExperimentPlan;
+  readonly version: number;
+  readonly scopes: Scopes;
+}
+
+/** What `read` finds in the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
+async function listPlanned<Plan>(
+  context: Context,
+  name: string,
+  read: (document: PolicyDocument) => Plan[],
+): Promise<{ readonly plan: Plan; readonly version: number; readonly scopes: Scopes }[]> {
   const { org_id } = orgCaller(context);
   const policy = await findPolicy(context.db, org_id, name);
   if (policy === null || policy.deleted_at !== null) throw notFound();
@@ -45,8 +60,18 @@ export async function listCanaries(context: Context, name: string): Promise<Plan
     const scopes = active
       .filter((activation) => activation.version === version)
       .map(({ project_id }) => ({ project_id }));
-    return canariesOf(readStoredPolicy(yaml)).map((plan) => ({ plan, version, scopes }));
+    return read(readStoredPolicy(yaml)).map((plan) => ({ plan, version, scopes }));
   });
+}
+
+/** The canaries of the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
+export function listCanaries(context: Context, name: string): Promise<PlannedCanary[]> {
+  return listPlanned(context, name, canariesOf);
+}
+
+/** The experiments of the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
+export function listExperiments(context: Context, name: string): Promise<PlannedExperiment[]> {
+  return listPlanned(context, name, experimentsOf);
 }
 
 /** The canary `key`; null where its version is gone. */

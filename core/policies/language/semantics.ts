@@ -1,6 +1,7 @@
 // What the shape of a policy cannot say: names that exist, shares that add up, rules that can be reached.
 import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import type { Step } from '../../kernel/index.ts';
+import { shareOf } from '../canary.ts';
 import { FINDINGS_MAX, type Finding, shown } from '../shape.ts';
 import { type Actions, type MatchFlat, type PolicyDocument, type Rule, unexecutedKeys } from '../types.ts';
 import { matchesGlob, refusesGlob } from './glob.ts';
@@ -19,6 +20,8 @@ class Check {
   readonly #document: PolicyDocument;
   /** Endpoints on trial: each is judged by the share of one rule. */
   readonly #canaries = new Set<string>();
+  /** Experiments: each is compared over the calls of one rule. */
+  readonly #experiments = new Set<string>();
 
   constructor(catalog: Catalog, document: PolicyDocument) {
     this.#catalog = catalog;
@@ -182,18 +185,31 @@ class Check {
         this.fault([...at, 'shadow', 'bill'], message);
       }
     }
-    if (experiment === undefined) return;
-    const sum = experiment.arms.reduce((total, arm) => total + arm.percent, 0);
+    if (experiment !== undefined) this.#experiment(experiment, [...at, 'experiment']);
+  }
+
+  #experiment({ name, arms }: NonNullable<Actions['experiment']>, at: readonly Step[]): void {
+    if (this.#experiments.has(name)) {
+      const message = `${shown(name)} is the experiment of another rule; expected a name of its own`;
+      this.fault([...at, 'name'], message);
+    }
+    this.#experiments.add(name);
+    const sum = arms.reduce((total, arm) => total + arm.percent, 0);
     if (Math.abs(sum - 100) > 1e-9) {
-      this.fault([...at, 'experiment', 'arms'], `percents sum to ${sum}; expected 100`);
+      this.fault([...at, 'arms'], `percents sum to ${sum}; expected 100`);
+    } else if (arms.length === 1) {
+      this.fault([...at, 'arms'], `${arms[0]?.name} alone; expected control and candidate`);
     }
     const seen = new Set<string>();
-    experiment.arms.forEach((arm, i) => {
-      const steps = [...at, 'experiment', 'arms', i];
+    arms.forEach((arm, i) => {
+      const steps = [...at, 'arms', i];
       if (seen.has(arm.name)) {
         this.fault([...steps, 'name'], `${arm.name} names two arms; expected control and candidate`);
       }
       seen.add(arm.name);
+      if (Math.abs(arm.percent * 100 - shareOf(arm.percent)) > 1e-6) {
+        this.fault([...steps, 'percent'], `${arm.percent}; expected at most two decimals`);
+      }
       this.#endpoints(arm, steps);
       if (arm.model !== undefined) this.#model(arm.model, [...steps, 'model']);
     });

@@ -1,6 +1,7 @@
 // Routing policies: what is active where, their versions, and trying a text before it is stored.
 import {
   activatePolicyOperation,
+  armNames,
   canaryBreaches,
   createPolicyOperation,
   createPolicyVersionOperation,
@@ -23,7 +24,11 @@ import {
   Canary,
   canaryStates,
   diffPolicyOperation,
+  ExperimentArm,
+  experimentDecisions,
+  experimentMetrics,
   listCanariesOperation,
+  listExperimentsOperation,
 } from '@svc/core/rollouts/index.ts';
 import { dryRunPolicyOperation } from '@svc/core/routing/index.ts';
 import { toWire } from '../../derive.ts';
@@ -36,6 +41,9 @@ derive.enum('PolicyStatus', policyStatuses);
 derive.enum('PolicyFaultCode', policyFaultCodes);
 derive.enum('PolicyCanaryState', canaryStates);
 derive.enum('PolicyCanaryBreach', canaryBreaches);
+derive.enum('PolicyExperimentArmName', armNames);
+derive.enum('PolicyExperimentMetric', experimentMetrics);
+derive.enum('PolicyExperimentDecision', experimentDecisions);
 
 const Policy = derive.output('Policy', PolicySummary);
 const PolicyGateways = derive.output('PolicyGateways', PolicyVersionDetail.properties.gateways);
@@ -50,6 +58,7 @@ const PolicyVersion = derive.output('PolicyVersion', PolicyVersionView, {
   }),
 });
 const PolicyCanary = derive.output('PolicyCanary', Canary);
+const PolicyExperimentArm = derive.output('PolicyExperimentArm', ExperimentArm);
 const Verdict = derive.output('PolicyVerdict', PolicyVerdict);
 const DryRun = derive.output('PolicyDryRun', dryRunPolicyOperation.output, {
   names: { plan: 'PolicyDryRunAttempt', excluded: 'PolicyDryRunExcluded' },
@@ -104,6 +113,22 @@ builder.queryFields((t) => ({
     extensions: { operation: listCanariesOperation.name },
     resolve: async (_root, { name }, { runner }) =>
       (await nullWhenMissing(runner.run(listCanariesOperation, { name })))?.data ?? null,
+  }),
+  policyExperiments: t.field({
+    type: [PolicyExperimentArm],
+    nullable: true,
+    description:
+      'The arms of the experiments of a policy and how they compare, of its newest version first; null where there is no such policy.',
+    args: {
+      ...(derive.args(t.arg, 'PolicyExperiments', listExperimentsOperation.input) as Record<string, never>),
+      environment: t.arg({ type: EnvironmentEnum }),
+    },
+    extensions: { operation: listExperimentsOperation.name },
+    resolve: async (_root, { environment, ...args }, { runner }) => {
+      const input = toWire(listExperimentsOperation.input, args);
+      const found = await nullWhenMissing(runner.run(listExperimentsOperation, input, { environment }));
+      return found?.data ?? null;
+    },
   }),
   policySchema: t.field({
     type: 'JSON',
