@@ -209,3 +209,41 @@ test('a canary that fails is rolled back, and whoever looks sees it without aski
     page.getByRole('list', { name: 'Canaries' }).getByText('rolled back').waitFor(),
   );
 });
+
+test('the arms of an experiment stand side by side, and whoever looks sees whether they differ', async () => {
+  const send = (path: string, body: object) =>
+    fetch(`${stack.gateway_url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const arms = `[{name: control, percent: 50}, {name: candidate, percent: 50, model: '${MODEL}'}]`;
+  const yaml = `defaults: {experiment: {name: cheaper, arms: ${arms}}}`;
+  expect((await send('/v1/policies', { name: 'arms', yaml })).status).toBe(201);
+  expect((await send('/v1/policies/arms/activate', { version: 1 })).status).toBe(200);
+
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/policies/arms`);
+  const card = page.getByRole('list', { name: 'Experiments' });
+  await card.getByText('0 of 200 calls of either arm').waitFor();
+  // As the writer of rows leaves calls: a tenth of the candidate's fail, and they cost less.
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `insert into experiment_sample
+       select $1, 'live', 'arms', 1, 'cheaper', case when i < 5000 then 'control' else 'candidate' end, i,
+              date_trunc('hour', now()), 200, i >= 5000 and i % 10 = 0, case when i < 5000 then 1000 else 400 end, 10
+         from generate_series(0, 9999) as i`,
+      [stack.full.org_id],
+    ),
+  );
+  await card.getByText('worse', { exact: true }).waitFor();
+  await card.getByText('candidate: +10%', { exact: false }).waitFor();
+  await page.getByLabel('Compare').selectOption('Cost of a call');
+  await card.getByText('better', { exact: true }).waitFor();
+  await card.getByText('candidate: −$0.000600', { exact: false }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+  await seenInBothThemes('meridian/live/policies/arms', 'policy-experiment', (page) =>
+    page.getByRole('list', { name: 'Experiments' }).getByText('worse', { exact: true }).waitFor(),
+  );
+});

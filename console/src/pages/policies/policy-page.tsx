@@ -15,6 +15,7 @@ import { Status } from '../../ui/status.tsx';
 import { ActivateDialog } from './activate-dialog.tsx';
 import { CanariesCard } from './canaries-card.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { ExperimentsCard } from './experiments/card.tsx';
 import { ScopesCard } from './scopes-card.tsx';
 import { TextPart } from './text-part.tsx';
 import type { Asked } from './try-card.tsx';
@@ -98,6 +99,7 @@ function Policy({ shown }: { shown: PolicyShown }) {
           <div className="stack policy-side">
             <ScopesCard shown={shown} />
             <CanariesCard key={row.scopes.map((scope) => scope.version).join()} name={row.name} />
+            <ExperimentsCard key={`of ${row.scopes.map((scope) => scope.version).join()}`} name={row.name} />
             <VersionsCard shown={shown} chosen={chosen.version} />
           </div>
           <TextPart key={chosen.version} shown={shown} chosen={chosen} desk={{ drafts, asked, setAsked }} />
