@@ -16,11 +16,17 @@ function headerOf(request: FastifyRequest, name: string): string | null {
 
 /**
  * Any fault of ours asks the rail to send the callback again, so that no payment is lost to a defect that a release
- * will fix.
+ * will fix. One that is refused is logged with the reason and nothing that was sent: a secret that was changed at the rail
+ * alone, or a clock that is wrong, is seen there first.
  */
-function asPassing(error: unknown, log: Log, request_id: string): unknown {
-  if (error instanceof ServiceError || isDatabaseFault(error)) return error;
-  log.error({ error, request_id }, 'a callback could not be processed');
+function asPassing(error: unknown, log: Log, { rail, request_id }: { rail: string; request_id: string }) {
+  if (error instanceof ServiceError) {
+    const { code, details } = error;
+    log.warn({ rail, code, details, request_id }, 'a callback was refused');
+    return error;
+  }
+  if (isDatabaseFault(error)) return error;
+  log.error({ error, rail, request_id }, 'a callback could not be processed');
   return new ServiceError('service_unavailable', 'The callback could not be processed. Send it again.', {
     details: { component: 'booking' },
     retry_after_ms: 1_000,
@@ -60,7 +66,7 @@ export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
             event_id: route.event_header === null ? null : headerOf(request, route.event_header),
           });
         } catch (error) {
-          throw asPassing(error, log, request.id);
+          throw asPassing(error, log, { rail: rail.name, request_id: request.id });
         }
       });
     }

@@ -9,6 +9,7 @@ import {
   chargeAttempt,
   createMandate,
   endAttempt,
+  findMandate,
   lookAtBalances,
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
@@ -188,9 +189,13 @@ class Many {
       mandates.move(payer.token_ref, payer.is_paused ? 'paused' : 'confirmed');
     }
     if (!is_off || payer.is_paused || payer.next() > 0.5) return;
-    await actOnMandate(this.context, { org_id: payer.org_id, id: payer.mandate_id, act: 'resume' });
+    const { org_id, mandate_id: id } = payer;
+    const found = await findMandate(this.world.pool, { id, org_id });
+    // His bank may have resumed it: then only automatic top-up is off.
+    if (found?.status === 'paused') await actOnMandate(this.context, { org_id, id, act: 'resume' });
+    if (found?.status !== 'paused' && found?.status !== 'active') return;
     const config = { enabled: true, threshold_micro: THRESHOLD_MICRO, amount_minor: 100_000 };
-    await setAutoTopup(this.context, { org_id: payer.org_id, ...config });
+    await setAutoTopup(this.context, { org_id, ...config });
     this.resumed++;
   }
 

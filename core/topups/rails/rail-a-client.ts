@@ -2,6 +2,7 @@
 // headers of a call's own. It does not try again by itself.
 import type Razorpay from 'razorpay';
 import { isObject } from '../../kernel/index.ts';
+import { objectIn, UNREADABLE } from './read.ts';
 import { RailError } from './types.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -75,18 +76,23 @@ function answerOf(thrown: unknown): Answer | null {
   return { status: response['status'], error: isObject(data['error']) ? data['error'] : {} };
 }
 
-/** Whether a refusal was no answer at all: the rail may have done what it was asked. */
+/** Whether a refusal was no answer at all, or one of somebody in between: the rail may have done what it was asked. */
 export function isUnanswered(error: RailError): boolean {
-  return error.code === 'NO_ANSWER';
+  return error.code === 'NO_ANSWER' || error.code === UNREADABLE;
 }
 
-/** Runs a call and turns what the client throws into `RailError`; anything else is a defect and passes. */
+/**
+ * Runs a call and turns what the client throws into `RailError`; anything else is a defect and passes. The client takes any
+ * answer with a good status: a page of a proxy, an empty body.
+ */
 export async function askRailA<T>(
   client: Promise<RailAClient>,
   call: (client: RailAClient) => Promise<T>,
 ): Promise<T> {
   try {
-    return await call(await client);
+    const answer = await call(await client);
+    objectIn(answer);
+    return answer;
   } catch (thrown) {
     const answer = answerOf(thrown);
     if (answer === null) throw thrown;

@@ -13,6 +13,7 @@ import type { NoticeFact } from './mandate-types.ts';
 import { disputeOfRailA } from './rail-a-dispute.ts';
 import { mandateOfPayment, mandateOfToken } from './rail-a-mandate.ts';
 import { refundOfRailA } from './rail-a-refund.ts';
+import { amountOf, eventIn, nameOf } from './read.ts';
 import type { Callback, RailEvent } from './types.ts';
 
 const BOOKING = new Set(['payment.captured', 'order.paid']);
@@ -49,14 +50,13 @@ export function verifyRailA(raw: Uint8Array, signature: string | null, secrets: 
 
 /** A captured payment; null when it lacks what a booking needs. */
 export function capturedPayment(payment: JsonObject): Captured | null {
-  const payment_ref = textOf(payment['id']);
-  const currency = textOf(payment['currency']);
-  const amount = payment['amount'];
-  if (payment_ref === null || currency === null || !Number.isSafeInteger(amount)) return null;
+  const [payment_ref, currency] = [nameOf(payment['id']), nameOf(payment['currency'])];
+  const amount_minor = amountOf(payment['amount']);
+  if (payment_ref === null || currency === null || amount_minor === null) return null;
   return {
     kind: 'captured',
     payment_ref,
-    amount_minor: amount as number,
+    amount_minor,
     currency: currency.toUpperCase(),
     method: textOf(payment['method']),
   };
@@ -80,13 +80,9 @@ function noteOf(entity: JsonObject, name: string): string | null {
 }
 
 function bodyOf(raw: Uint8Array): JsonObject {
-  try {
-    const event: unknown = JSON.parse(Buffer.from(raw).toString('utf8'));
-    if (isObject(event)) return event;
-  } catch {
-    throw new ServiceError('invalid_json', 'The callback is not JSON.');
-  }
-  throw new ServiceError('invalid_json', 'The callback is not an event.');
+  const event = eventIn(raw);
+  if (event === null) throw new ServiceError('invalid_json', 'The callback is not an event.');
+  return event;
 }
 
 /** The top-up that an event names: by the notes of its payment and of its order, which must be the same. */
@@ -123,7 +119,8 @@ export function readRailA({ raw, event_id }: Callback): RailEvent {
   const nothing = { event_id: id, type, fact: null, order_ref: null, topup_id: null };
   if (REFUNDS.has(type)) {
     const money_back = refundOfRailA(entityAt(event, 'refund'));
-    return money_back === null ? nothing : { ...nothing, money_back };
+    if (money_back !== null) return { ...nothing, money_back };
+    return { ...nothing, unreadable: 'a refund without id, payment or amount' };
   }
   if (type.startsWith(DISPUTE_EVENTS)) {
     const dispute = disputeOfRailA(entityAt(event, 'dispute'));

@@ -11,6 +11,7 @@ import type {
   Token,
 } from './mandate-types.ts';
 import { isUnanswered, type RailAClient } from './rail-a-client.ts';
+import { listIn, nameIn, nameOf } from './read.ts';
 import { RailError } from './types.ts';
 
 type Ask = <T>(call: (client: RailAClient) => Promise<T>) => Promise<T>;
@@ -26,15 +27,15 @@ function textOf(value: unknown): string | null {
 }
 
 async function findOrder(ask: Ask, receipt: string): Promise<string | null> {
-  const { items } = await ask(({ sdk }) => sdk.orders.all({ receipt }));
-  return items.find((order) => order.receipt === receipt)?.id ?? null;
+  const orders = listIn(await ask(({ sdk }) => sdk.orders.all({ receipt })));
+  return nameOf(orders.find((order) => order['receipt'] === receipt)?.['id']);
 }
 
 /** Makes an order, or finds the one whose answer was lost: the rail has no idempotency key for orders. */
 async function orderOnce(ask: Ask, receipt: string, body: object): Promise<string> {
   try {
     const made = await ask(({ sdk }) => sdk.orders.create({ ...body, receipt } as never));
-    return (made as { id: string }).id;
+    return nameIn(made);
   } catch (error) {
     if (!(error instanceof RailError) || !isUnanswered(error)) throw error;
     const found = await findOrder(ask, receipt);
@@ -55,17 +56,18 @@ async function createSetup(ask: Ask, request: SetupRequest) {
       ...(email === null ? {} : { email }),
     }),
   );
+  const customer_ref = nameIn(customer);
   const expire_at = Math.floor(machineMs() / 1_000) + TEN_YEARS_SECONDS;
   const setup_ref = await orderOnce(ask, mandate_id, {
     amount: method === 'emandate' ? 0 : PROOF_MINOR,
     currency: request.currency,
-    customer_id: customer.id,
+    customer_id: customer_ref,
     method,
     notes,
     payment_capture: true,
     token: { max_amount: max_amount_minor, expire_at, frequency: 'as_presented' },
   });
-  return { setup_ref, registration_url: request.page_url, customer_ref: customer.id };
+  return { setup_ref, registration_url: request.page_url, customer_ref };
 }
 
 const CHANGES: Readonly<Record<string, MandateFact['change']>> = {
@@ -128,8 +130,7 @@ async function readToken(ask: Ask, { customer_ref, token_ref }: Token): Promise<
 }
 
 async function readSetup(ask: Ask, setup_ref: string): Promise<MandateFact | null> {
-  const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref));
-  const payments = (items as readonly unknown[]).filter(isObject);
+  const payments = listIn(await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref)));
   const paid = payments.find(({ captured, token_id }) => captured === true && textOf(token_id) !== null);
   if (paid === undefined) return null;
   const [customer_id, token_id] = [paid['customer_id'] as string, paid['token_id'] as string];
@@ -155,8 +156,7 @@ type Read = (gateway_ref: string) => Promise<Charge | null>;
  */
 async function contactOf(ask: Ask, setup_ref: string | null): Promise<string> {
   if (setup_ref === null) return NO_CONTACT;
-  const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref));
-  const payments = (items as readonly unknown[]).filter(isObject);
+  const payments = listIn(await ask(({ sdk }) => sdk.orders.fetchPayments(setup_ref)));
   const allowed = payments.find(({ captured, token_id }) => captured === true && textOf(token_id) !== null);
   return textOf(allowed?.['contact']) ?? NO_CONTACT;
 }
@@ -185,12 +185,11 @@ const notified = (method: MandateMethod) => method !== 'emandate';
 /** The calls about mandates; `stateOf` reads the payments of an order as facts. */
 export function railAMandates(
   ask: Ask,
-  stateOf: (payments: readonly JsonObject[]) => { readonly facts: Charge['facts'] },
+  stateOf: (gateway_ref: string, payments: readonly JsonObject[]) => { readonly facts: Charge['facts'] },
 ): RailMandates {
   const read: Read = async (gateway_ref) => {
-    const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(gateway_ref));
-    const payments = (items as readonly unknown[]).filter(isObject);
-    return payments.length === 0 ? null : { gateway_ref, facts: stateOf(payments).facts };
+    const payments = listIn(await ask(({ sdk }) => sdk.orders.fetchPayments(gateway_ref)));
+    return payments.length === 0 ? null : { gateway_ref, facts: stateOf(gateway_ref, payments).facts };
   };
   return {
     methods: ['upi', 'card', 'emandate'],

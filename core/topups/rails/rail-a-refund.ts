@@ -2,6 +2,7 @@
 // the connection of the client.
 import { isObject, type JsonObject } from '../../kernel/index.ts';
 import type { RailAClient } from './rail-a-client.ts';
+import { amountOf, listIn, nameOf } from './read.ts';
 import type { RefundFact } from './refund-types.ts';
 import { type Rail, RailError } from './types.ts';
 
@@ -13,24 +14,20 @@ const STATUSES: Readonly<Record<string, RefundFact['status']>> = {
   failed: 'failed',
 };
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
 /** A refund as the rail shows it; null when it lacks what a booking needs. */
 export function refundOfRailA(refund: JsonObject): RefundFact | null {
-  const [ref, payment_ref, currency] = ['id', 'payment_id', 'currency'].map((name) => textOf(refund[name]));
-  const { amount } = refund;
-  const status = STATUSES[textOf(refund['status']) ?? ''];
+  const [ref, payment_ref, currency] = ['id', 'payment_id', 'currency'].map((name) => nameOf(refund[name]));
+  const amount_minor = amountOf(refund['amount']);
+  const status = STATUSES[nameOf(refund['status']) ?? ''];
   if (ref == null || payment_ref == null || currency == null || status === undefined) return null;
-  if (!Number.isSafeInteger(amount)) return null;
+  if (amount_minor === null) return null;
   const notes = isObject(refund['notes']) ? refund['notes'] : {};
   return {
     kind: 'refund',
     ref,
     payment_ref,
-    refund_id: textOf(notes['refund_id']),
-    amount_minor: amount as number,
+    refund_id: nameOf(notes['refund_id']),
+    amount_minor,
     currency: currency.toUpperCase(),
     status,
     failure_code: status === 'failed' ? 'failed_at_rail' : null,
@@ -55,10 +52,8 @@ export function railARefunds(ask: Ask): Pick<Rail, 'createRefund' | 'findRefund'
       return factOf(await ask((client) => client.post(path, body, { 'X-Refund-Idempotency': refund_id })));
     },
     async findRefund({ refund_id, payment_ref }) {
-      const { items } = await ask(({ sdk }) => sdk.payments.fetchMultipleRefund(payment_ref, { count: 100 }));
-      const found = (items as readonly unknown[])
-        .filter(isObject)
-        .find(({ notes }) => isObject(notes) && notes['refund_id'] === refund_id);
+      const made = await ask(({ sdk }) => sdk.payments.fetchMultipleRefund(payment_ref, { count: 100 }));
+      const found = listIn(made).find(({ notes }) => isObject(notes) && notes['refund_id'] === refund_id);
       return found === undefined ? null : factOf(found);
     },
     readRefund: async (ref) => factOf(await ask(({ sdk }) => sdk.refunds.fetch(ref))),

@@ -1,5 +1,5 @@
 // Rail-a through its official client. An order is made there; a page of ours opens the rail's checkout for it.
-import { equalBytes, hmacSha256, isObject, type JsonObject } from '../../kernel/index.ts';
+import { equalBytes, hmacSha256, type JsonObject } from '../../kernel/index.ts';
 import type { TopupFact } from '../types.ts';
 import { railABooks } from './rail-a-books.ts';
 import {
@@ -13,6 +13,7 @@ import { railADisputes } from './rail-a-dispute.ts';
 import { capturedPayment, failedAttempt, readRailA, verifyRailA } from './rail-a-event.ts';
 import { railAMandates } from './rail-a-mandate.ts';
 import { railARefunds } from './rail-a-refund.ts';
+import { listIn, nameIn, nameOf, unreadable } from './read.ts';
 import {
   type CheckoutOpening,
   type CheckoutRequest,
@@ -34,8 +35,8 @@ type Ask = <T>(call: (client: RailAClient) => Promise<T>) => Promise<T>;
 
 /** The order that was made for a top-up; null when there is none. */
 async function findOrder(ask: Ask, receipt: string): Promise<string | null> {
-  const { items } = await ask(({ sdk }) => sdk.orders.all({ receipt }));
-  return items.find((order) => order.receipt === receipt)?.id ?? null;
+  const orders = listIn(await ask(({ sdk }) => sdk.orders.all({ receipt })));
+  return nameOf(orders.find((order) => order['receipt'] === receipt)?.['id']);
 }
 
 /**
@@ -54,7 +55,7 @@ async function createOrder(ask: Ask, request: CheckoutRequest): Promise<string> 
         payment_capture: true,
       }),
     );
-    return order.id;
+    return nameIn(order);
   } catch (error) {
     if (!(error instanceof RailError) || !isUnanswered(error)) throw error;
     const found = await findOrder(ask, topup_id);
@@ -63,8 +64,13 @@ async function createOrder(ask: Ask, request: CheckoutRequest): Promise<string> 
   }
 }
 
-/** Payments of an order as facts, oldest first, and the fees of those that were captured. */
-function stateOf(payments: readonly JsonObject[]): CheckoutState {
+/**
+ * Payments of an order as facts, oldest first, and the fees of those that were captured.
+ * @throws RailError where one is of another order, or was captured and cannot be read.
+ */
+function stateOf(gateway_ref: string, payments: readonly JsonObject[]): CheckoutState {
+  if (payments.some(({ order_id }) => order_id !== gateway_ref))
+    throw unreadable('with a payment of another order');
   const facts: TopupFact[] = [];
   const fees: Record<string, number> = {};
   // The rail lists the newest first; its times are whole seconds.
@@ -75,6 +81,7 @@ function stateOf(payments: readonly JsonObject[]): CheckoutState {
     // A refunded payment was captured before; whether it was booked is known here by its id.
     const is_captured = payment['captured'] === true;
     const fact = is_captured ? capturedPayment(payment) : null;
+    if (is_captured && fact === null) throw unreadable('with a captured payment without name or amount');
     if (fact !== null) {
       facts.push(fact);
       if (Number.isSafeInteger(payment['fee'])) fees[fact.payment_ref] = payment['fee'] as number;
@@ -129,8 +136,7 @@ export function openRailA(options: RailAOptions): Rail {
       return { gateway_ref: await createOrder(ask, request), checkout_url: request.pay_url };
     },
     async readCheckout(gateway_ref) {
-      const { items } = await ask(({ sdk }) => sdk.orders.fetchPayments(gateway_ref));
-      return stateOf((items as readonly unknown[]).filter(isObject));
+      return stateOf(gateway_ref, listIn(await ask(({ sdk }) => sdk.orders.fetchPayments(gateway_ref))));
     },
     // The rail has no call that closes an order. Our page opens it no more, and a payment on it is booked.
     closeCheckout: async () => {},

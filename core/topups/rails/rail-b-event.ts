@@ -4,6 +4,7 @@ import type { Captured, TopupFact } from '../types.ts';
 import type { MandateFact } from './mandate-types.ts';
 import { disputeOf } from './rail-b-dispute.ts';
 import { refundOf } from './rail-b-refund.ts';
+import { amountOf, eventIn, nameOf } from './read.ts';
 import type { RailEvent } from './types.ts';
 
 function textOf(value: unknown): string | null {
@@ -26,14 +27,14 @@ function captured(args: {
   currency: unknown;
   method: string | null;
 }): Captured | null {
-  const payment_ref = idOf(args.payment);
-  const currency = textOf(args.currency);
-  const { amount } = args;
-  if (payment_ref === null || currency === null || !Number.isSafeInteger(amount)) return null;
+  const payment_ref = nameOf(idOf(args.payment));
+  const currency = nameOf(args.currency);
+  const amount_minor = amountOf(args.amount);
+  if (payment_ref === null || currency === null || amount_minor === null) return null;
   return {
     kind: 'captured',
     payment_ref,
-    amount_minor: amount as number,
+    amount_minor,
     currency: currency.toUpperCase(),
     method: args.method,
   };
@@ -129,15 +130,9 @@ function readMandate(type: string, object: JsonObject): MandateFact | null {
  * @throws ServiceError invalid_json when the bytes are no event.
  */
 export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(Buffer.from(raw).toString('utf8'));
-  } catch {
-    throw new ServiceError('invalid_json', 'The callback is not JSON.');
-  }
-  const event_id = isObject(event) ? textOf(event['id']) : null;
-  const type = isObject(event) ? textOf(event['type']) : null;
-  if (!isObject(event) || event_id === null || type === null || event_id.length > 255) {
+  const event = eventIn(raw);
+  const [event_id, type] = [nameOf(event?.['id']), textOf(event?.['type'])];
+  if (event === null || event_id === null || type === null) {
     throw new ServiceError('invalid_json', 'The callback is not an event.');
   }
   const nothing = { event_id, type, fact: null, order_ref: null, topup_id: null };
@@ -152,8 +147,10 @@ export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
   }
   if (REFUND_EVENTS.has(type)) {
     const money_back = refundOf(object);
+    if (money_back !== null) return { ...nothing, money_back };
     // One of a charge without a payment of the kind that top-ups have.
-    return money_back === null ? nothing : { ...nothing, money_back };
+    if (object['payment_intent'] === null) return nothing;
+    return { ...nothing, unreadable: 'a refund without id, payment or amount' };
   }
   if (type.startsWith(DISPUTE_EVENTS)) {
     // One of a charge without a payment of the kind that top-ups have.

@@ -10,6 +10,7 @@ import type {
   Token,
 } from './mandate-types.ts';
 import { capturedIntent, failureOf } from './rail-b-event.ts';
+import { unreadable } from './read.ts';
 import { type CheckoutState, RailError } from './types.ts';
 
 type Ask = <T>(call: (client: Stripe) => Promise<T>) => Promise<T>;
@@ -34,8 +35,9 @@ export function feeOfIntent({ latest_charge, currency }: Stripe.PaymentIntent): 
 export function chargeStateOf(intent: Stripe.PaymentIntent): CheckoutState {
   const object = intent as unknown as JsonObject;
   if (OVER.has(intent.status)) return { facts: [failureOf(object, true)], fees: {} };
-  const paid = intent.status === 'succeeded' ? capturedIntent(object) : null;
-  if (paid === null) return { facts: [], fees: {} };
+  if (intent.status !== 'succeeded') return { facts: [], fees: {} };
+  const paid = capturedIntent(object);
+  if (paid === null) throw unreadable('with a payment without name or amount');
   const fee_minor = feeOfIntent(intent);
   return { facts: [paid], fees: fee_minor === null ? {} : { [paid.payment_ref]: fee_minor } };
 }

@@ -1,6 +1,7 @@
 // Refunds at rail-b.
 import type Stripe from 'stripe';
 import { isObject, type JsonObject } from '../../kernel/index.ts';
+import { amountOf } from './read.ts';
 import type { RefundFact } from './refund-types.ts';
 import { type Rail, RailError } from './types.ts';
 
@@ -26,8 +27,8 @@ export function refundOf(refund: JsonObject): RefundFact | null {
   const ref = textOf(refund['id']);
   const payment_ref = idOf(refund['payment_intent']);
   const currency = textOf(refund['currency']);
-  const { amount } = refund;
-  if (ref === null || payment_ref === null || currency === null || !Number.isSafeInteger(amount)) return null;
+  const amount_minor = amountOf(refund['amount']);
+  if (ref === null || payment_ref === null || currency === null || amount_minor === null) return null;
   const metadata = isObject(refund['metadata']) ? refund['metadata'] : {};
   const status = refundStatusOf(refund['status']);
   return {
@@ -35,7 +36,7 @@ export function refundOf(refund: JsonObject): RefundFact | null {
     ref,
     payment_ref,
     refund_id: textOf(metadata['refund_id']),
-    amount_minor: amount as number,
+    amount_minor,
     currency: currency.toUpperCase(),
     status,
     failure_code: status === 'failed' ? (textOf(refund['failure_reason']) ?? 'failed_at_rail') : null,

@@ -6,6 +6,7 @@ import { railBDisputes } from './rail-b-dispute.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
 import { chargeStateOf, feeOfIntent, isIntent, railBMandates } from './rail-b-mandate.ts';
 import { railBRefunds } from './rail-b-refund.ts';
+import { nameIn, unreadable } from './read.ts';
 import { verifyCallback } from './signature.ts';
 import { type CheckoutRequest, type CheckoutState, type Rail, RailError } from './types.ts';
 
@@ -82,7 +83,7 @@ function stateOf(session: Stripe.Checkout.Session): CheckoutState {
   if (session.payment_status === 'paid') {
     const paid = capturedBySession(session as unknown as Record<string, unknown>);
     const fee_minor = feeOf(session);
-    if (paid === null) return { facts: [], fees: {} };
+    if (paid === null) throw unreadable('with a paid session without payment or amount');
     return { facts: [paid], fees: fee_minor === null ? {} : { [paid.payment_ref]: fee_minor } };
   }
   if (session.status === 'expired') return { facts: [{ kind: 'lapsed' }], fees: {} };
@@ -91,6 +92,12 @@ function stateOf(session: Stripe.Checkout.Session): CheckoutState {
   // A complete session without payment whose intent waits for a new method: the asynchronous payment failed.
   if (session.status === 'complete' && over) return { facts: [failureOf(intent, true)], fees: {} };
   return { facts: [], fees: {} };
+}
+
+/** An answer that is about what was asked for. @throws RailError for another one. */
+function itself<T>(answer: T, gateway_ref: string): T {
+  if (nameIn(answer) !== gateway_ref) throw unreadable('with another payment than was asked for');
+  return answer;
 }
 
 /** Rail-b at `options.base_url`. Nothing is sent before the first call. */
@@ -111,17 +118,21 @@ export function openRailB(options: RailBOptions): Rail {
       const session = await ask((client) =>
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
       );
+      const gateway_ref = nameIn(session);
       if (session.url === null)
         throw new RailError('The payment rail returned no address to pay at.', { declined: true });
-      return { gateway_ref: session.id, checkout_url: session.url };
+      if (typeof session.url !== 'string') throw unreadable('with a session without an address');
+      return { gateway_ref, checkout_url: session.url };
     },
     async readCheckout(gateway_ref) {
       if (isIntent(gateway_ref)) {
         const expand = ['latest_charge.balance_transaction'];
-        return chargeStateOf(await ask((client) => client.paymentIntents.retrieve(gateway_ref, { expand })));
+        const intent = await ask((client) => client.paymentIntents.retrieve(gateway_ref, { expand }));
+        return chargeStateOf(itself(intent, gateway_ref));
       }
       const expand = ['payment_intent.latest_charge.balance_transaction'];
-      return stateOf(await ask((client) => client.checkout.sessions.retrieve(gateway_ref, { expand })));
+      const session = await ask((client) => client.checkout.sessions.retrieve(gateway_ref, { expand }));
+      return stateOf(itself(session, gateway_ref));
     },
     async closeCheckout(gateway_ref) {
       try {
