@@ -29,18 +29,20 @@ export interface Mandate {
 }
 
 /** Why nothing is bought although the balance is below the threshold. */
-export type BlockReason =
-  | 'no_active_mandate'
-  | 'mandate_paused'
-  | 'dispute_open'
-  | 'org_inactive'
-  | 'too_soon'
-  | 'daily_limit'
-  | 'amount_above_cap'
-  | 'amount_too_small'
-  | 'price_unavailable'
-  | 'legal_acceptance_required'
-  | 'rail_unavailable';
+export const blockReasons = [
+  'no_active_mandate',
+  'mandate_paused',
+  'dispute_open',
+  'org_inactive',
+  'too_soon',
+  'daily_limit',
+  'amount_above_cap',
+  'amount_too_small',
+  'price_unavailable',
+  'legal_acceptance_required',
+  'rail_unavailable',
+] as const;
+export type BlockReason = (typeof blockReasons)[number];
 
 /** A row of `auto_topup`. */
 export interface AutoTopup {

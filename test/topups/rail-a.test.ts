@@ -218,6 +218,11 @@ test('over HTTP: a forged callback is 400, an event of something else is ignored
   const first = () => sim.webhooks.deliveries.slice(seen).map(({ codes }) => codes[0]);
   await expect.poll(first, { timeout: 20_000 }).toEqual([400, 400, 400]);
   expect((await read(topup.id)).status).toBe('pending');
+  // The log says which rail and why, and nothing that was sent.
+  const refused = () => gateway.output().match(/.*a callback was refused.*/g) ?? [];
+  await expect.poll(() => refused().length).toBeGreaterThanOrEqual(3);
+  expect(refused()[0]).toMatch(/rail-a.*signature_invalid/);
+  expect(refused().join()).not.toMatch(new RegExp(`${SECRET}|${topup.id}|${topup.gateway_ref}`));
   sim.turn({ webhooks: { forge: false } });
   await expect.poll(async () => (await read(topup.id)).status, { timeout: 20_000 }).toBe('paid');
   const raw = '{"entity":"event","event":"settlement.processed","payload":{}}';
