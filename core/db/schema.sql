@@ -1383,6 +1383,21 @@ CREATE UNIQUE INDEX plan_charge_one_at_a_time ON public.plan_charge USING btree 
 CREATE INDEX plan_charge_pending ON public.plan_charge USING btree (created_at) WHERE (status = 'pending'::text);
 grant insert, select, update on public.plan_charge to svc_runtime;
 
+create table public.plan_fee_notice (
+  org_id text not null,
+  plan_id text not null,
+  sheet_from date not null,
+  fee_minor bigint not null,
+  begins_on date not null,
+  created_at timestamp with time zone not null,
+  constraint plan_fee_notice_once PRIMARY KEY (org_id, plan_id, sheet_from, fee_minor),
+  constraint plan_fee_notice_begins_with_a_month CHECK ((EXTRACT(day FROM begins_on) = (1)::numeric)),
+  constraint plan_fee_notice_fee_minor_check CHECK ((fee_minor > 0)),
+  constraint plan_fee_notice_not_before_the_sheet CHECK ((begins_on >= sheet_from)),
+  constraint plan_fee_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant insert, select on public.plan_fee_notice to svc_runtime;
+
 create table public.policy (
   org_id text not null,
   name text not null,

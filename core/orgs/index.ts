@@ -28,11 +28,15 @@ export { departures, getOrgOperation, OrgView, orgExample, orgOperations, viewOr
 export { ledgerOf } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';
 export {
+  type FeeNotice,
   type PlanFee,
   type PlanWords,
   plansAt,
+  plansFor,
+  type Rise,
   readPlans,
   readPlansSetting,
+  untoldRises,
 } from './plan-sheet.ts';
 export {
   listOnPlans,

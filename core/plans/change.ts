@@ -9,7 +9,6 @@ import {
   type PlanId,
   type PlanTerms,
   planIn,
-  readPlans,
   readPlanTerms,
   schedulePlan,
   unschedulePlan,
@@ -24,6 +23,7 @@ import {
   tryAgain,
 } from './charge.ts';
 import { compareOffers, upgradePrice } from './fee.ts';
+import { plansOf } from './notice.ts';
 import { countUpgrades, findOpenCharge } from './store.ts';
 import { type Charge, type ChargeKey, refOf } from './types.ts';
 
@@ -77,7 +77,7 @@ async function begin(context: Context, org_id: Id<'org'>, plan_id: PlanId): Prom
   if (org === null) throw notFound();
   const at = context.now();
   const terms = await readPlanTerms(context.db, org_id);
-  const plans = await readPlans(context.db, at);
+  const plans = await plansOf(context, terms, at);
   refuseHidden(terms, planIn(plans, plan_id));
   const open = await findOpenCharge(context.db, org_id);
   if (open?.status === 'pending')

@@ -14,6 +14,7 @@ import { startWorkflow } from '../workflow-starts/index.ts';
 import { beginCharge, movePlan, settleCharge } from './charge.ts';
 import { isFree, monthlyPrice } from './fee.ts';
 import { stepGrace } from './grace.ts';
+import { plansOf, tellRises } from './notice.ts';
 import { listCharged, listOverdue, listPending } from './store.ts';
 import { type ChargeKey, refOf } from './types.ts';
 
@@ -53,7 +54,7 @@ export async function openPeriod(context: Context, org_id: Id<'org'>): Promise<b
     const next = dueChange(terms, at);
     if (next !== null) await movePlan(context, org, { ...next, reference: `${refOf(key)}-next` });
     const present = { ...terms, ...next, ...(next === null ? {} : { free_until: null }) };
-    const plans = await readPlans(context.db, at);
+    const plans = await plansOf(context, present, at);
     if (!hasFee(present, { plans, at })) return next !== null;
     const { plan_id } = present;
     const price = monthlyPrice(planIn(plans, plan_id));
@@ -99,6 +100,7 @@ export async function openPeriods(context: Context): Promise<number> {
   const { period } = monthOf(at);
   let opened = 0;
   await settleOpen(context);
+  await tellRises(context);
   const plans = await readPlans(context.db, at);
   for (let after = ''; ; ) {
     const page = await listOnPlans(context.db, { after, limit: PAGE });

@@ -1,5 +1,6 @@
 // SQL of charges. Whoever writes one holds the lock of its organization.
 import type { Db, Id } from '../kernel/index.ts';
+import type { FeeNotice } from '../orgs/index.ts';
 import type { Charge, ChargeKey, ChargeStatus } from './types.ts';
 
 const COLUMNS = `
@@ -173,4 +174,35 @@ export async function announceLimits(db: Db, plan_id: string): Promise<void> {
     text: `update org set plan_id = plan_id where plan_id = $1 and status <> 'closed'`,
     values: [plan_id],
   });
+}
+
+type OrgNotice = FeeNotice & { readonly org_id: Id<'org'> };
+
+/** What these organizations were told of fees that rise. */
+export async function listNotices(db: Db, org_ids: readonly Id<'org'>[]): Promise<OrgNotice[]> {
+  if (org_ids.length === 0) return [];
+  const { rows } = await db.query<OrgNotice>({
+    name: 'plans.list_notices',
+    text: `
+      select org_id, plan_id, sheet_from::text as sheet_from, fee_minor, begins_on::text as begins_on
+        from plan_fee_notice where org_id = any($1)`,
+    values: [org_ids],
+  });
+  return rows;
+}
+
+/** Notes that an organization is told of a rise; false when it was told before. */
+export async function insertNotice(db: Db, notice: OrgNotice & { readonly at: Date }): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'plans.insert_notice',
+    text: `
+      insert into plan_fee_notice (org_id, plan_id, sheet_from, fee_minor, begins_on, created_at)
+      values ($1, $2, $3, $4, $5, $6)
+      on conflict do nothing`,
+    values: [
+      ...[notice.org_id, notice.plan_id, notice.sheet_from, notice.fee_minor, notice.begins_on],
+      notice.at,
+    ],
+  });
+  return rowCount === 1;
 }

@@ -11,12 +11,11 @@ import {
   planExample,
   planIds,
   planIn,
-  plansAt,
-  readPlansSetting,
   readPlanTerms,
 } from '../orgs/index.ts';
 import { FALLBACK } from './charge.ts';
 import { compareOffers, isFree, monthlyPrice, upgradePrice } from './fee.ts';
+import { plansOf } from './notice.ts';
 import { findOpenCharge } from './store.ts';
 import type { Charge } from './types.ts';
 
@@ -132,8 +131,7 @@ export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView>
   const terms = await readPlanTerms(context.db, org.id);
   const open = await findOpenCharge(context.db, org.id);
   const { starts_at, ends_at } = monthOf(at);
-  const setting = await readPlansSetting(context.db);
-  const sheets = { now: plansAt(setting, at), next: plansAt(setting, ends_at) };
+  const sheets = { now: await plansOf(context, terms, at), next: await plansOf(context, terms, ends_at) };
   const plan = planIn(sheets.now, terms.plan_id);
   return {
     plan,

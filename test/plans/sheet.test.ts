@@ -1,5 +1,5 @@
 // What staff change of the plans themselves: a fee from a month on, limits at once, and never the terms of a month that runs.
-import { changeSheet, type SheetChange } from '@svc/core/plans/index.ts';
+import { changeSheet, openPeriods, type SheetChange } from '@svc/core/plans/index.ts';
 import { expect, test } from 'vitest';
 import { clockAt } from '../credits/world.ts';
 import { runSvcctl } from '../support/programs/svcctl.ts';
@@ -11,25 +11,29 @@ const { harness, context } = world;
 const change = (wanted: Omit<SheetChange, 'plan_id' | 'reason'>, plan_id: SheetChange['plan_id'] = 'team') =>
   changeSheet(context, { plan_id, reason: 'the price list', ...wanted });
 
-test('a new fee begins with the next month: the one that runs, and an upgrade in it, keep their terms', async () => {
+test('a new fee begins with a month: the one that runs, and an upgrade in it, keep their terms', async () => {
   const tenant = await member('priced', 'team', 200_000_000);
   const later = await member('joins-late', 'payg', 200_000_000);
   clockAt('2026-11-01T00:00:00Z');
   await begin(tenant);
   clockAt('2026-11-21T10:00:00Z');
   await change({ monthly_minor: 5_900, included_micro: 55_000_000 });
+  await openPeriods(context);
   expect(await plan(tenant)).toMatchObject({
     plan: { monthly_minor: 4_900 },
-    next_charge_micro: 59_000_000,
+    next_charge_micro: 49_000_000,
   });
   expect((await ask(later, 'team')).statusCode).toBe(200);
   expect(await moved(later)).toEqual([
     ['plan_fee', -16_333_333],
     ['plan_credit', 15_000_000],
   ]);
+  // Those who have the plan were told on the 21st, and pay it from the first month that is thirty days away.
   clockAt('2026-12-01T00:00:00Z');
   await begin(tenant);
-  expect((await moved(tenant)).slice(2)).toEqual([
+  clockAt('2027-01-01T00:00:00Z');
+  await begin(tenant);
+  expect((await moved(tenant)).slice(4)).toEqual([
     ['plan_fee', -59_000_000],
     ['plan_credit', 55_000_000],
   ]);

@@ -96,6 +96,39 @@ const plan_grace = template({
   }),
 });
 
+/** A notice of weeks is worth sending for days. */
+const DAYS_14 = 336;
+
+const plan_fee_rises = template({
+  data: Type.Object({
+    ...{ org, slug, plan, fee: money, previous: money, included: money },
+    begins_at: TimeIn,
+  }),
+  sample: {
+    ...{ org: 'Acme', slug: 'acme', plan: 'Team', fee: '$59.00', previous: '$49.00', included: '$55.00' },
+    begins_at: '2027-01-01T00:00:00.000Z',
+  },
+  lives_hours: DAYS_14,
+  duty: 'money',
+  content: (d) => ({
+    subject: `Plan ${d.plan} costs ${d.fee} a month from ${dateText(d.begins_at)}`,
+    preview: `Until then ${d.org} pays ${d.previous}, as before.`,
+    title: `Plan ${d.plan} costs ${d.fee} a month from ${dateText(d.begins_at)}`,
+    blocks: [
+      text(
+        `${d.org} is on this plan and pays ${d.previous} a month. The new fee is taken from credits for the first time when that month begins, and nothing changes before.`,
+      ),
+      facts({
+        ...{ Plan: d.plan, 'Fee per month': d.fee, Before: d.previous },
+        ...{ 'Credit included': d.included, From: dateText(d.begins_at) },
+      }),
+      text('To pay another fee, choose another plan before that day.'),
+      action('See your plan', `/${d.slug}/live/credits?view=plan`),
+    ],
+    reason: billing(d.org),
+  }),
+});
+
 const plan_changed = template({
   data: Type.Object({ org, slug, plan, previous: plan, fee: money }),
   sample: { org: 'Acme', slug: 'acme', plan: 'payg', previous: 'team', fee: '$0.00' },
@@ -248,6 +281,7 @@ export const creditMails = {
   credits_exhausted,
   credits_expiring,
   plan_grace,
+  plan_fee_rises,
   plan_changed,
   budget_threshold,
   budget_exhausted,
