@@ -30,7 +30,7 @@ const MAIL_DAYS = 45;
 const PAGE = 500;
 
 /** The first day of the first month that begins `NOTICE_DAYS` after the day of `at`, and not before `sheet_from`. */
-function riseBegins(at: Date, sheet_from = ''): string {
+export function riseBegins(at: Date, sheet_from = ''): string {
   const earliest = new Date(at.getTime() + NOTICE_DAYS * DAY_MS).toISOString().slice(0, 10);
   const { period, ends_at } = monthOf(new Date(earliest));
   const begins = earliest === period ? period : monthOf(ends_at).period;

@@ -19,7 +19,8 @@ import {
   readPlansSetting,
 } from '../orgs/index.ts';
 import { FALLBACK } from './charge.ts';
-import { announceLimits, hasPlanNow, lockSheet } from './store.ts';
+import { riseBegins } from './notice.ts';
+import { announceLimits, countOnPlans, hasPlanNow, lockSheet } from './store.ts';
 
 const COUNT_MAX = 1_000_000_000;
 /** A million dollars a month, in cents. */
@@ -144,6 +145,14 @@ export const SheetView = Type.Object({
     }),
     { description: 'what changes with a coming month; null: stays' },
   ),
+  on_plans: Type.Array(Type.Object({ plan_id: oneOf(planIds, 'PlanId'), orgs: Type.Integer() }), {
+    description: 'how many organizations that are not closed are on each plan',
+  }),
+  period: Type.String({ format: 'date', description: 'first day of the month that runs' }),
+  rise_begins_on: Type.String({
+    format: 'date',
+    description: 'first month from which who has a plan can pay more, if that is decided now',
+  }),
 });
 export type SheetView = Static<typeof SheetView>;
 
@@ -160,6 +169,9 @@ export async function viewSheet(context: Context): Promise<SheetView> {
         ...{ plan_id, from, monthly_minor: fee.monthly_minor ?? null },
         ...{ included_micro: fee.included_micro ?? null, grace_days: fee.grace_days ?? null },
       })),
+    on_plans: await countOnPlans(context.db),
+    period,
+    rise_begins_on: riseBegins(at),
   };
 }
 
@@ -167,6 +179,9 @@ const coming = { plan_id: 'team', from: '2026-12-01', monthly_minor: 5_900 } as 
 const example = {
   plans: [planExample],
   coming: [{ ...coming, included_micro: 55_000_000, grace_days: null }],
+  on_plans: [{ plan_id: 'team' as const, orgs: 12 }],
+  period: '2026-11-01',
+  rise_begins_on: '2027-01-01',
 };
 
 export const getSheetOperation = operation({

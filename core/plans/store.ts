@@ -1,6 +1,6 @@
 // SQL of charges. Whoever writes one holds the lock of its organization.
 import type { Db, Id } from '../kernel/index.ts';
-import type { FeeNotice } from '../orgs/index.ts';
+import type { FeeNotice, PlanId } from '../orgs/index.ts';
 import type { Charge, ChargeKey, ChargeStatus } from './types.ts';
 
 const COLUMNS = `
@@ -205,4 +205,13 @@ export async function insertNotice(db: Db, notice: OrgNotice & { readonly at: Da
     ],
   });
   return rowCount === 1;
+}
+
+/** How many organizations that are not closed are on each plan. */
+export async function countOnPlans(db: Db): Promise<{ plan_id: PlanId; orgs: number }[]> {
+  const { rows } = await db.query<{ plan_id: PlanId; orgs: number }>({
+    name: 'plans.count_on_plans',
+    text: `select plan_id, count(*)::int as orgs from org where status <> 'closed' group by plan_id order by plan_id`,
+  });
+  return rows;
 }

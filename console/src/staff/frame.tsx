@@ -31,6 +31,7 @@ const nav: readonly NavItem[] = [
   { href: '/reviews', name: 'Reviews', icon: 'eye', key: 'r' },
   { href: '/disputes', name: 'Disputes', icon: 'refresh', key: 'd' },
   { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
+  { href: '/plans', name: 'Plans', icon: 'file-invoice', key: 'p' },
   { href: '/access', name: 'Access', icon: 'users', key: 's' },
   { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
   { href: '/announcements', name: 'Announcements', icon: 'player-play', key: 'a' },

@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /access, /tickets, /announcements, /legal, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -96,6 +96,15 @@ const limitsRoute = createRoute({
   ),
 });
 
+const plansRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/plans',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/plans/page.tsx')),
+    'PlansPage',
+  ),
+});
+
 const ticketsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/tickets',
@@ -163,6 +172,7 @@ export function createStaffRouter() {
           reviewsRoute,
           disputesRoute,
           limitsRoute,
+          plansRoute,
           accessRoute,
           ticketsRoute,
           announcementsRoute,

@@ -37,6 +37,15 @@ export function agoText(at: Date, now: Date): string {
   return fullDay.format(at);
 }
 
+const utcDate = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
+});
+
+/** "21 Nov 2026" of a UTC day "2026-11-21", where the year counts. */
+export function dateText(day: string): string {
+  return utcDate.format(new Date(`${day}T00:00:00Z`));
+}
+
 /** "Nov 21" of a UTC day "2026-11-21". */
 export function dayText(day: string): string {
   return utcDay.format(new Date(`${day}T00:00:00Z`));
