@@ -3,7 +3,7 @@
 import { SsoFault } from '../sso/fault.ts';
 import { type Element, walk } from './strict.ts';
 
-const BOUNDS = { bytes_max: 262_144, elements_max: 6_000, depth_max: 24 };
+const BOUNDS = { bytes_max: 262_144, elements_max: 2_500, depth_max: 24 };
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';

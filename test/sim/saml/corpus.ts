@@ -175,8 +175,8 @@ const expansion: Readonly<Record<string, Make>> = {
     xml: honest.response(to, `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`),
     reason: 'answer_too_large',
   }),
-  'ten thousand elements': ({ honest, to }) => ({
-    xml: honest.response(to, '<a/>'.repeat(10_000)),
+  'three thousand elements': ({ honest, to }) => ({
+    xml: honest.response(to, '<a/>'.repeat(3_000)),
     reason: 'answer_too_large',
   }),
   'three hundred thousand bytes': ({ honest, to }) => ({
