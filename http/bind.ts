@@ -1,5 +1,6 @@
 // Makes routes of operations: authenticate, admit, read the input, run, answer. The order matters: a caller who is
 // denied does not learn whether the body was valid or the target exists.
+import { Readable } from 'node:stream';
 import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
 import { admit, runOnce } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -51,6 +52,11 @@ async function authenticate(
   }
 }
 
+/** Pieces become a stream, which asks for the next one when the reader has taken the last. */
+function bodyOf({ body }: FileAnswer): string | Buffer | Readable {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body);
+}
+
 async function answer(
   parts: HttpParts,
   operation: Operation,
@@ -80,7 +86,7 @@ async function answer(
     return reply
       .type(output.content_type)
       .header('content-disposition', `attachment; filename="${output.filename}"`)
-      .send(output.body);
+      .send(bodyOf(output));
   }
   const isReplay = operation.isReplay?.(output as never) ?? false;
   const status = isReplay ? 200 : (operation.status ?? 200);

@@ -24,6 +24,7 @@ import { autoTopupActivities } from './auto-top-up/activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
 import { disputeActivities } from './dispute/activities.ts';
+import { erasureActivities } from './erasure/activities.ts';
 import { invoiceActivities } from './invoice-issue/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
@@ -147,6 +148,7 @@ async function openWorkflows(
         ...disputeActivities(contexts(parts)),
         ...planPeriodActivities(contexts(parts)),
         ...closingActivities(contexts(parts)),
+        ...erasureActivities(contexts(parts)),
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
         ...invoiceActivities(contexts(parts)),

@@ -2,6 +2,7 @@
 
 export { autoTopup } from './auto-top-up/workflow.ts';
 export { dispute } from './dispute/workflow.ts';
+export { erasure } from './erasure/workflow.ts';
 export { invoiceIssue } from './invoice-issue/workflow.ts';
 export { mandate } from './mandate/workflow.ts';
 export { orgClose } from './org-close/workflow.ts';

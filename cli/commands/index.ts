@@ -23,6 +23,17 @@ export const commands: readonly Listed[] = [
     'change plan, status, taxation or marks of an organization',
     () => import('./org-set.ts'),
   ),
+  listed('privacy erase', 'erase an end user of an organization', () => import('./privacy/erase.ts')),
+  listed(
+    'privacy list',
+    "show erasures and exports of an organization's end users",
+    () => import('./privacy/list.ts'),
+  ),
+  listed(
+    'privacy check-receipt',
+    'recompute the digest of an erasure',
+    () => import('./privacy/check-receipt.ts'),
+  ),
   listed('org close', 'close an organization', () => import('./privacy/org-close.ts')),
   listed(
     'org plan',

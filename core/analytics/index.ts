@@ -13,6 +13,12 @@ export { rollUpUsage } from './roll-up.ts';
 export { type ArmCounts, type CanarySamples, takeSamples } from './samples/store.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { dropOldDays, prepareDays } from './store.ts';
+export {
+  lockSubjectCalls,
+  pageSubjectCalls,
+  type SubjectCall,
+  unlinkCalls,
+} from './subjects/store.ts';
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';

@@ -623,6 +623,32 @@ create table public.credit_notice (
 );
 grant delete, insert, select, update on public.credit_notice to svc_runtime;
 
+create table public.data_subject_request (
+  id text not null,
+  org_id text not null,
+  kind text not null,
+  subject_hash text not null,
+  status text not null,
+  records bigint not null default 0,
+  payloads_deleted bigint not null default 0,
+  digest text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint data_subject_request_pkey PRIMARY KEY (id),
+  constraint data_subject_request_completed CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
+  constraint data_subject_request_digest CHECK (((digest IS NOT NULL) = ((status = 'completed'::text) AND (kind = 'erasure'::text)))),
+  constraint data_subject_request_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+  constraint data_subject_request_id_check CHECK ((id ~ '^dsr_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint data_subject_request_kind_check CHECK ((kind = ANY (ARRAY['erasure'::text, 'export'::text]))),
+  constraint data_subject_request_payloads_deleted_check CHECK ((payloads_deleted >= 0)),
+  constraint data_subject_request_records_check CHECK ((records >= 0)),
+  constraint data_subject_request_status_check CHECK ((status = ANY (ARRAY['received'::text, 'running'::text, 'completed'::text, 'failed'::text]))),
+  constraint data_subject_request_subject_hash_check CHECK ((subject_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint data_subject_request_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX data_subject_request_walk ON public.data_subject_request USING btree (org_id, created_at DESC, id DESC);
+grant delete, insert, select, update on public.data_subject_request to svc_runtime;
+
 create table public.dispute (
   id text not null,
   org_id text not null,
@@ -745,6 +771,30 @@ create table public.experiment_sample (
   constraint experiment_sample_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999)))
 );
 grant delete, insert, select, update on public.experiment_sample to svc_runtime;
+create table public.erased_call (
+  dsr_id text not null,
+  request_id text not null,
+  constraint erased_call_pkey PRIMARY KEY (dsr_id, request_id),
+  constraint erased_call_dsr_id_fkey FOREIGN KEY (dsr_id) REFERENCES data_subject_request(id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on public.erased_call to svc_runtime;
+
+create table public.erased_content (
+  request_id text not null,
+  expires_at timestamp with time zone not null,
+  constraint erased_content_pkey PRIMARY KEY (request_id)
+);
+grant delete, insert, select, update on public.erased_content to svc_runtime;
+
+create table public.erasure_tombstone (
+  org_id text not null,
+  subject_hash text not null,
+  erased_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint erasure_tombstone_pkey PRIMARY KEY (org_id, subject_hash),
+  constraint erasure_tombstone_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.erasure_tombstone to svc_runtime;
 
 create table public.fx_day (
   source text not null,
@@ -1869,6 +1919,7 @@ create table public.request_row (
   constraint request_row_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint request_row_status_check CHECK ((status = ANY (ARRAY['ok'::text, 'error'::text, 'cancelled'::text, 'rejected'::text])))
 ) partition by RANGE (ts);
+CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
 grant delete, insert, select, update on public.request_row to svc_runtime;
 

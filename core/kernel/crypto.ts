@@ -2,6 +2,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHash,
   createHmac,
   createPrivateKey,
   createPublicKey,
@@ -27,6 +28,28 @@ export function sha256(data: string | Uint8Array): Buffer {
 /** HMAC-SHA256 as 32 bytes. */
 export function hmacSha256(key: string | Uint8Array, data: string | Uint8Array): Buffer {
   return createHmac('sha256', key).update(data).digest();
+}
+
+/**
+ * The hash under which an end user is stored: lower-case hex of HMAC-SHA256 over the UTF-8 bytes of the id after NFC, so that
+ * one person who is spelled in two ways of Unicode is one.
+ */
+export function hashOfEndUser(pepper: Uint8Array, user_id: string): string {
+  return hmacSha256(pepper, user_id.normalize('NFC')).toString('hex');
+}
+
+/** SHA-256 over data that comes in pieces. */
+export class Sha256 {
+  readonly #hash = createHash('sha256');
+
+  add(data: string): void {
+    this.#hash.update(data);
+  }
+
+  /** Once, at the end. */
+  hex(): string {
+    return this.#hash.digest('hex');
+  }
 }
 
 /** Constant-time equality; arrays of different lengths are not equal. */

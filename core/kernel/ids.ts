@@ -34,6 +34,7 @@ export const prefixes = {
   access_request: 'acr',
   waitlist_entry: 'wle',
   invite_code: 'ivc',
+  data_subject_request: 'dsr',
 } as const;
 
 export type Kind = keyof typeof prefixes;

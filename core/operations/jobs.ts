@@ -33,6 +33,7 @@ import {
 import { cancelOfClosed, endMandates, lookAtBalances } from '../mandates/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
+import { sweepErased } from '../privacy/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
 import { countExperiments, dropExperimentHours, judgeCanaries } from '../rollouts/index.ts';
@@ -291,6 +292,7 @@ function upkeepJobs(pool: Pool): Job[] {
     },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
+    { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now()) },
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
     { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },

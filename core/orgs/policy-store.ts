@@ -37,3 +37,13 @@ export async function setDataPolicy(
     values: [args.org_id, JSON.stringify(args.data_policy), args.at],
   });
 }
+
+/** The key of the hashes of an organization's end users; null when there is no such organization. */
+export async function findPepper(db: Db, org_id: Id<'org'>): Promise<Buffer | null> {
+  const { rows } = await db.query<{ pepper: Buffer }>({
+    name: 'orgs.find_pepper',
+    text: 'select pepper from org where id = $1',
+    values: [org_id],
+  });
+  return rows[0]?.pepper ?? null;
+}

@@ -1,7 +1,7 @@
 export { openPayloadLog } from './log.ts';
 export { findPayloadStates, readPayload } from './read.ts';
 export { purgePayloads } from './retention.ts';
-export { preparePayloadDays } from './store.ts';
+export { erasePayloads, preparePayloadDays } from './store.ts';
 export {
   type NewPayload,
   type Payload,

@@ -98,3 +98,13 @@ export async function dropEmptyDays(db: Db, until: string): Promise<number> {
   });
   return rows[0]?.dropped ?? 0;
 }
+
+/** Deletes the content of these calls at once; returns how many had some. */
+export async function erasePayloads(db: Db, request_ids: readonly string[]): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'payloads.erase',
+    text: 'delete from request_payload where request_id = any ($1) and ts = any ($2)',
+    values: [request_ids, request_ids.map(timeOf)],
+  });
+  return rowCount;
+}

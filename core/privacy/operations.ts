@@ -27,6 +27,7 @@ import {
 import { billingChangeIn, billingMembers, changeBilling } from '../topups/index.ts';
 import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
 import { changeSettings, settingsChangeIn, settingsMembers } from './settings.ts';
+import { subjectOperations } from './subjects/operations.ts';
 
 /** By the role of the person, or of a key's maker now; a service key may do it. */
 function refuseOthers(context: Context, { param, roles }: { param: string; roles: readonly Role[] }): void {
@@ -139,4 +140,4 @@ export const updateOrgOperation = operation({
   },
 });
 
-export const privacyOperations = [updateOrgOperation] as const;
+export const privacyOperations = [updateOrgOperation, ...subjectOperations] as const;

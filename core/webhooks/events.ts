@@ -31,6 +31,7 @@ export const eventTypes = {
   'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',
   'legal.update': 'A legal document or the list of sub-processors changes.',
+  'privacy.request.completed': 'The erasure of an end user was completed.',
   'org.closed': 'The organization was closed.',
 } as const satisfies Record<string, string>;
 

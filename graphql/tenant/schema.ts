@@ -22,6 +22,7 @@ import './types/invoice.ts';
 import './types/gift.ts';
 import './types/mandate.ts';
 import './types/policy.ts';
+import './types/privacy.ts';
 import './types/node.ts';
 import './types/sso.ts';
 import './types/subscription.ts';

@@ -16,6 +16,7 @@ import {
 } from '@svc/core/mandates/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { putOnPlan } from '@svc/core/plans/index.ts';
+import { eraseBatch, requestErasure } from '@svc/core/privacy/index.ts';
 import { requestRefund, sendRefund } from '@svc/core/refunds/index.ts';
 import { judgeCanaries } from '@svc/core/rollouts/index.ts';
 import { answerTicket } from '@svc/core/support/index.ts';
@@ -214,6 +215,10 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
       ...{ summary: 'A test.', requires_acceptance: true },
     });
     await tellOfLegal(harness.context);
+  },
+  'privacy.request.completed': async () => {
+    const { id } = await requestErasure(harness.context, { org_id: org.id, user_id: 'user-42' });
+    await eraseBatch(harness.context, { dsr_id: id });
   },
   'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
 };

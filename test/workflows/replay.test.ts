@@ -23,6 +23,7 @@ const KINDS = {
   dispute: 'dispute',
   invoiceIssue: 'invoice-issue',
   orgClose: 'org-close',
+  erasure: 'erasure',
 } as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
   filesOf(name).map((file) => [`${name}/${file}`, type, join(folderOf(name), file)] as const),
@@ -33,6 +34,7 @@ const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 // Three days of grace look 72 times, like the hours before credit came.
 test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
+  expect(filesOf('erasure').sort()).toEqual(['completed.json', 'given-up.json']);
   // A closing that is given up looks 200 times.
   expect(filesOf('org-close').sort()).toEqual([
     'nothing-left.json',
@@ -97,6 +99,7 @@ describe('the bundle', () => {
       'auto-top-up/schedule.ts',
       'auto-top-up/workflow.ts',
       'dispute/workflow.ts',
+      'erasure/workflow.ts',
       'invoice-issue/workflow.ts',
       'mandate/workflow.ts',
       'org-close/workflow.ts',

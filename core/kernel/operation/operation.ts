@@ -180,9 +180,14 @@ export interface Context {
 export class FileAnswer {
   readonly content_type: string;
   readonly filename: string;
-  readonly body: string | Buffer;
+  /** Pieces are sent as they come, and no faster than they are read. */
+  readonly body: string | Buffer | AsyncIterable<string>;
 
-  constructor(file: { content_type: string; filename: string; body: string | Buffer }) {
+  constructor(file: {
+    content_type: string;
+    filename: string;
+    body: string | Buffer | AsyncIterable<string>;
+  }) {
     this.content_type = file.content_type;
     this.filename = file.filename;
     this.body = file.body;
@@ -221,7 +226,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
   /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF or a text always. */
-  readonly produces?: 'text/csv' | 'application/pdf' | 'text/markdown';
+  readonly produces?: 'text/csv' | 'application/pdf' | 'text/markdown' | 'application/x-ndjson';
   /** A text is also answered as this where the request asks for it. */
   readonly also_produces?: 'text/csv' | 'application/pdf';
   /** An example of the request body, shown in OpenAPI; a test checks it against `input`. */

@@ -24,6 +24,7 @@ const tags = {
   policies: 'Routing policies: where calls may go and which endpoint is taken first.',
   redaction: 'Shows what redaction would remove from a text.',
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
+  privacy: 'Erasure and export of end users.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
   sso: 'Single sign-on of an organization: its identity provider and its mail domains.',
   scim: 'The directory of an organization: tokens, and the log of what it asked.',

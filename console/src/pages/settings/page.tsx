@@ -10,6 +10,7 @@ import { PageHead } from '../../ui/card.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
 import { CloseCard } from './close-card.tsx';
+import { EndUsersCard } from './end-users-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { SecurityCard } from './security-card.tsx';
 import { TransferCard } from './transfer-card.tsx';
@@ -46,6 +47,7 @@ export function SettingsPage() {
         {!org && !error && <Bone width="100%" height={220} />}
         {org && <NameCard org={org} locked={locked} onSaved={onSaved} />}
         {org && <SecurityCard org={org} locked={locked} />}
+        {!locked && <EndUsersCard />}
         {role === 'owner' && (
           <TransferCard user_id={session.session.user.id} onDone={() => void loadSession()} />
         )}

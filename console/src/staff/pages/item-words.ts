@@ -12,6 +12,11 @@ const words: Readonly<Record<string, Words>> = {
     why: 'The payment of a top-up has another amount or currency than the top-up. It is in review, and nothing was booked.',
     todo: 'Compare both in the dashboard of the rail, then book it or give it back under Reviews.',
   },
+  erasure_failed: {
+    title: 'Erasure that failed',
+    why: 'The data of an end user could not be erased in seven days of tries. The law gives thirty from the request on.',
+    todo: 'Find out in the log of the worker what refuses it, and let the customer ask again; what was done stays done.',
+  },
   closing_waits: {
     title: 'Closing without an end',
     why: 'An organization was closed three days ago, and a call still holds credit or a refund is not through. The service goes on trying.',

@@ -4,7 +4,7 @@
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel, namedModel } from '../../../catalog/index.ts';
-import { atOnce, compact, hmacSha256, ServiceError, type Steps } from '../../../kernel/index.ts';
+import { atOnce, compact, hashOfEndUser, ServiceError, type Steps } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
@@ -339,7 +339,7 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
   const { data_policy, require } = request.svc.route;
   record.zdr ||= data_policy === 'zdr' || require?.zdr === true;
   if (request.user !== undefined) {
-    record.user_hash = hmacSha256(incoming.grant.org_pepper, request.user).toString('hex');
+    record.user_hash = hashOfEndUser(incoming.grant.org_pepper, request.user);
   }
 }
 
