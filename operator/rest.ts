@@ -48,6 +48,16 @@ export interface Gateways {
   readonly total: number;
 }
 
+/** A policy, and where which of its versions rules. */
+export interface FollowedPolicy {
+  readonly name: string;
+  readonly scopes: readonly {
+    readonly project_id: string | null;
+    readonly version: number;
+    readonly gateways: Gateways;
+  }[];
+}
+
 /** How an endpoint on trial does. */
 export interface CanaryView {
   readonly version: number;
@@ -86,6 +96,8 @@ export interface PolicyService {
   /** The newest 100 versions, newest first; null where there is no such policy. */
   versions(name: string): Promise<Result<readonly VersionView[] | null>>;
   gateways(name: string, version: number): Promise<Result<Gateways>>;
+  /** Where which policy rules, and how the gateways follow it. */
+  following(): Promise<Result<readonly FollowedPolicy[]>>;
   canaries(name: string): Promise<Result<readonly CanaryView[]>>;
   /** Stores `yaml` as the next version, `first` as the policy's first. */
   write(
@@ -224,6 +236,13 @@ export function openService(connection: Connection, parts: ServiceParts): Policy
         path: at(name, `/versions/${version}`),
       });
       return answer.ok ? { ok: true, value: answer.value.gateways } : answer;
+    },
+    async following() {
+      const answer = await call<{ data: readonly FollowedPolicy[] }>('following', {
+        method: 'GET',
+        path: '/v1/policies',
+      });
+      return answer.ok ? { ok: true, value: answer.value.data } : answer;
     },
     async canaries(name) {
       const answer = await call<{ data: readonly CanaryView[] }>('canaries', {

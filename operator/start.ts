@@ -9,6 +9,7 @@ import { startHealth } from './health.ts';
 import type { Log } from './log.ts';
 import { openRecorder } from './look/events.ts';
 import { Reconciler } from './look/reconcile.ts';
+import { watchGateways } from './look/watch.ts';
 import { type OperatorMetrics, openMetrics } from './metrics.ts';
 import type { Options } from './options.ts';
 import { openRateGate } from './rate-gate.ts';
@@ -87,7 +88,7 @@ class Leadership {
     const queue: Queue = startQueue((key) => reconciler.reconcile(key), {
       ...{ workers: options.workers, ...BACKOFF },
     });
-    const reconciler = new Reconciler({
+    const shared = {
       api: this.#api,
       settings: {
         ...{ base_url, allowed_base_urls, console_url, cluster },
@@ -95,8 +96,11 @@ class Leadership {
       },
       // Half of the workers stay free for the objects of other keys.
       gate: openRateGate(Math.ceil(options.workers / 2)),
-      ...{ metrics, log: this.#log, isLeading },
-      poke: (key) => queue.add(key),
+      ...{ metrics, log: this.#log },
+      poke: (key: string) => queue.add(key),
+    };
+    const reconciler = new Reconciler({
+      ...{ ...shared, isLeading },
       recorder: openRecorder(this.#api, this.#log, this.#identity),
     });
     this.queue = queue;
@@ -115,7 +119,9 @@ class Leadership {
       { signal, log: this.#log, relisted: () => metrics.relisted() },
     );
     this.informer = informer;
+    const watched = watchGateways({ ...shared, objects: () => informer.objects.values() }, signal);
     await informer.ended;
+    await watched;
     await queue.stop();
     this.queue = null;
     this.informer = null;

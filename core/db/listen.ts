@@ -10,6 +10,16 @@ export interface Listener {
 
 const RETRY_MS = 500;
 
+/** Listens, and takes the lock of a session's name; the server gives it back when the connection ends, however it does. */
+async function begin(
+  client: pg.Client,
+  { channels, session_id }: { readonly channels: readonly string[]; readonly session_id?: string },
+): Promise<void> {
+  await client.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '));
+  if (session_id === undefined) return;
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [session_id]);
+}
+
 /**
  * Calls `on_message` with channel and payload of each NOTIFY on `channels` and `on_connect` after each (re)connection.
  * Returns at once; a server that is away is retried each 500 ms.
@@ -17,6 +27,8 @@ const RETRY_MS = 500;
 export function listen(options: {
   url: string;
   channels: readonly string[];
+  /** Name of a lock that the connection holds while it lasts, by which others see that this process is there. */
+  session_id?: string;
   log: Log;
   on_message: (channel: string, payload: string) => void;
   on_connect: () => void;
@@ -49,9 +61,7 @@ export function listen(options: {
     fresh.on('notification', (message) => options.on_message(message.channel, message.payload ?? ''));
     try {
       await fresh.connect();
-      await fresh.query(
-        options.channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '),
-      );
+      await begin(fresh, options);
     } catch (error) {
       lost(error as Error);
       return;

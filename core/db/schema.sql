@@ -1512,6 +1512,7 @@ create table public.policy_gateway (
   process_name text not null,
   seen pg_snapshot not null,
   seen_at timestamp with time zone not null,
+  session_id text,
   constraint policy_gateway_pkey PRIMARY KEY (gateway_id)
 );
 grant delete, insert, select, update on public.policy_gateway to svc_runtime;

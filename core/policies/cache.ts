@@ -7,7 +7,7 @@ import { readStoredPolicy } from './language/validate.ts';
 import { forgetGateway, noteGateway, pruneGateways, readActiveTexts } from './snapshot-store.ts';
 
 const TRUST_MS = 2_000;
-/** A process is counted as alive for ten seconds after its last note. */
+/** A process is counted as alive for ten seconds after its last note, and no longer than its session. */
 const NOTE_MS = 3_000;
 const PRUNE_MS = 600_000;
 
@@ -83,8 +83,9 @@ export function openPolicyCache({ changes, log, process_name, max_orgs }: Policy
     // What was heard is noted with a snapshot that shows it, so that `gateways` counts this process at once.
     async polled({ began_ms, snapshot, noted }) {
       if (noted || began_ms >= note_due_ms) {
-        await noteGateway(db, { gateway_id, process_name, snapshot });
-        note_due_ms = began_ms + NOTE_MS;
+        const { session_id } = changes;
+        await noteGateway(db, { gateway_id, process_name, session_id, snapshot });
+        note_due_ms = began_ms + (session_id === null ? 0 : NOTE_MS);
       }
       if (began_ms < prune_due_ms) return;
       prune_due_ms = began_ms + PRUNE_MS;

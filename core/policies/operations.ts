@@ -33,6 +33,7 @@ import {
   findPolicy,
   findVersion,
   listActive,
+  listFollowing,
   listPolicies,
   listVersions,
   lockPolicies,
@@ -96,7 +97,12 @@ export const listPoliciesOperation = operation({
     data: [
       {
         ...{ name: 'eu-private', version: 3, newest_version: 4, status: 'active', managed_by: null },
-        scopes: [{ project_id: null, version: 3, activated_at: '2026-11-21T10:00:00.000Z' }],
+        scopes: [
+          {
+            ...{ project_id: null, version: 3, activated_at: '2026-11-21T10:00:00.000Z' },
+            gateways: { applied: 3, total: 3 },
+          },
+        ],
         created_at: '2026-11-21T09:59:00.000Z',
       },
     ],
@@ -105,6 +111,11 @@ export const listPoliciesOperation = operation({
     const { org_id } = orgCaller(context);
     const rows = await listPolicies(context.db, org_id);
     const running = await listActive(context.db, org_id);
+    const following = running.length === 0 ? [] : await listFollowing(context.db, org_id);
+    const gatewaysOf = (scope: { name: string; project_id: string | null }) => {
+      const one = following.find((row) => row.name === scope.name && row.project_id === scope.project_id);
+      return { applied: one?.applied ?? 0, total: one?.total ?? 0 };
+    };
     const data = rows.map(({ name, newest, active, managed_by, created_at }) => ({
       name,
       version: active ?? newest,
@@ -116,6 +127,7 @@ export const listPoliciesOperation = operation({
         .map(({ project_id, version, activated_at }) => ({
           ...{ project_id, version },
           activated_at: activated_at.toISOString(),
+          gateways: gatewaysOf({ name, project_id }),
         })),
       created_at: created_at.toISOString(),
     }));

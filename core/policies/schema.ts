@@ -69,16 +69,16 @@ const versionMembers = {
 export const PolicyVersion = named('PolicyVersion', Type.Object(versionMembers));
 export type PolicyVersion = Static<typeof PolicyVersion>;
 
+const Gateways = Type.Object({
+  applied: Type.Integer({ description: 'live gateway processes whose next call is routed by this version' }),
+  total: Type.Integer({ description: 'live gateway processes' }),
+});
+
 export const PolicyVersionDetail = named(
   'PolicyVersionDetail',
   Type.Object({
     ...versionMembers,
-    gateways: Type.Object({
-      applied: Type.Integer({
-        description: 'live gateway processes whose next call is routed by this version',
-      }),
-      total: Type.Integer({ description: 'live gateway processes' }),
-    }),
+    gateways: Gateways,
   }),
 );
 
@@ -88,6 +88,7 @@ const SummaryScope = named(
     project_id: nullable(Type.String({ description: 'null: the organization' })),
     version: Type.Integer(),
     activated_at: Time,
+    gateways: Gateways,
   }),
 );
 

@@ -30,15 +30,16 @@ export async function readActiveTexts(db: Db, org_id: Id<'org'>): Promise<Active
 /** Notes that the process is alive and has seen `snapshot` (database clock: a lease). */
 export async function noteGateway(
   db: Db,
-  gateway: { gateway_id: string; process_name: string; snapshot: string },
+  gateway: { gateway_id: string; process_name: string; session_id: string | null; snapshot: string },
 ): Promise<void> {
   await db.query({
     name: 'policies.note_gateway',
     text: `
-      insert into policy_gateway (gateway_id, process_name, seen, seen_at)
-      values ($1, $2, $3::text::pg_snapshot, clock_timestamp())
-      on conflict (gateway_id) do update set seen = excluded.seen, seen_at = excluded.seen_at`,
-    values: [gateway.gateway_id, gateway.process_name, gateway.snapshot],
+      insert into policy_gateway (gateway_id, process_name, seen, seen_at, session_id)
+      values ($1, $2, $3::text::pg_snapshot, clock_timestamp(), $4)
+      on conflict (gateway_id) do update
+         set seen = excluded.seen, seen_at = excluded.seen_at, session_id = excluded.session_id`,
+    values: [gateway.gateway_id, gateway.process_name, gateway.snapshot, gateway.session_id],
   });
 }
 

@@ -294,6 +294,38 @@ export async function deletePolicy(
   });
 }
 
+/** Gateways whose last note is young, and whose session is there if the note names one. */
+const ALIVE = `
+  select seen from policy_gateway
+   where seen_at > clock_timestamp() - interval '10 seconds'
+     and (session_id is null
+          or hashtextextended(session_id, 0) in (
+            select classid::bigint << 32 | objid::bigint from pg_locks
+             where locktype = 'advisory' and objsubid = 1 and granted
+               and database = (select oid from pg_database where datname = current_database())))`;
+
+/** For each running activation of the organization the live gateways, and how many of them have seen it. */
+export async function listFollowing(
+  db: Db,
+  org_id: Id<'org'>,
+): Promise<{ name: string; project_id: string | null; applied: number; total: number }[]> {
+  const { rows } = await db.query<{
+    name: string;
+    project_id: string | null;
+    applied: number;
+    total: number;
+  }>({
+    name: 'policies.list_following',
+    text: `
+      with alive as materialized (${ALIVE})
+      select name, project_id, (select count(*) from alive)::int as total,
+             (select count(*) from alive where pg_visible_in_snapshot(xid, seen))::int as applied
+        from policy_activation where org_id = $1 and ended_at is null`,
+    values: [org_id],
+  });
+  return rows;
+}
+
 /**
  * Live gateway processes, and how many of them have seen every running activation of a version: their next call is
  * routed by it.
@@ -305,15 +337,15 @@ export async function countGateways(
   const { rows } = await db.query<{ applied: number; total: number }>({
     name: 'policies.count_gateways',
     text: `
-      with mine as (
+      with alive as materialized (${ALIVE}),
+      mine as (
         select xid from policy_activation
          where org_id = $1 and name = $2 and version = $3 and ended_at is null)
       select count(*)::int as total,
              count(*) filter (where exists (select from mine)
                                 and not exists (select from mine where not pg_visible_in_snapshot(xid, seen)))::int
                as applied
-        from policy_gateway
-       where seen_at > clock_timestamp() - interval '10 seconds'`,
+        from alive`,
     values: [args.org_id, args.name, args.version],
   });
   return rows[0] as { applied: number; total: number };

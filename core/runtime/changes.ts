@@ -1,7 +1,7 @@
 // How a process hears that rows it remembers have changed: by NOTIFY, and by a poll where a notification was lost. One
 // connection that listens and one that polls serve everything that is remembered.
 import { createPool, type Listener, listen, type Pool } from '../db/index.ts';
-import { type Log, monotonicMs } from '../kernel/index.ts';
+import { type Log, monotonicMs, newUlid } from '../kernel/index.ts';
 import { type Change, pruneChanges, readChanges, type Topic } from './changes-store.ts';
 
 /** Half of what the second allows would do; a quarter leaves room for a busy machine. */
@@ -30,6 +30,8 @@ export interface Follower {
 export interface Changes {
   /** Connections for reading what is to be remembered: slow lists never keep these look-ups waiting. */
   readonly db: Pool;
+  /** Of the session by which this process listens now; null while it does not. */
+  readonly session_id: string | null;
   /** Whether a poll that began less than `trust_ms` ago was answered: else memory is not to be believed. */
   heardWithin(trust_ms: number): boolean;
   /** Tells `follower` from now on. It must remember nothing yet. Returns how to end that. */
@@ -52,6 +54,7 @@ interface ChangesOptions {
 class Feed implements Changes {
   readonly db: Pool;
   readonly #owns_db: boolean;
+  readonly #session_id = newUlid();
   readonly #log: Log;
   readonly #followers = new Set<Follower>();
   /** Topics heard of since the last answered poll. */
@@ -73,6 +76,10 @@ class Feed implements Changes {
     this.#log = log;
   }
 
+  get session_id(): string | null {
+    return this.#listener?.connected === true ? this.#session_id : null;
+  }
+
   heardWithin(trust_ms: number): boolean {
     return monotonicMs() - this.#heard_ms < trust_ms;
   }
@@ -88,6 +95,7 @@ class Feed implements Changes {
       url,
       log: this.#log,
       channels: topics.map((topic) => `svc_${topic}`),
+      session_id: this.#session_id,
       on_message: (channel, payload) => this.#hear(channel.slice('svc_'.length) as Topic, payload),
       on_connect: () => this.#pollAfter(),
     });

@@ -8,6 +8,8 @@ import type { RoutingPolicy } from '../types.ts';
 const eventReasons = {
   VersionCreated: 'Normal',
   Activated: 'Normal',
+  Propagating: 'Normal',
+  GatewaysChanged: 'Normal',
   Deactivated: 'Normal',
   InvalidPolicy: 'Warning',
   NotSupported: 'Warning',

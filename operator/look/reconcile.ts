@@ -9,7 +9,6 @@ import type { PolicyService, Result, VerdictView, VersionView } from '../rest.ts
 import { elapsedMs, now, randomUnit, sha256Hex } from '../system.ts';
 import { canonicalText } from '../text.ts';
 import { FINALIZER, keyOf, type RoutingPolicy, splitKey } from '../types.ts';
-import type { Findings } from './conditions.ts';
 import {
   type Conclusion,
   decide,
@@ -37,7 +36,7 @@ import {
   withGateways,
 } from './gather.ts';
 import { decideRelease, decideStuck, decideUnasked, PATIENCE_MS, type Release } from './release.ts';
-import { statusPatch } from './status.ts';
+import { gatewaysChange, statusPatch } from './status.ts';
 
 interface ReconcileParts {
   readonly api: KubernetesApi;
@@ -281,17 +280,21 @@ export class Reconciler {
     const { uid, resourceVersion } = object.metadata;
     await this.#patch(object, '/status', { metadata: { uid, resourceVersion }, status });
     this.#parts.metrics.statusWritten();
-    await this.#tellChanges(object, conclusion.findings);
+    await this.#tellChanges(object, conclusion);
   }
 
   /** Writes events for problems that are new. */
-  async #tellChanges(object: RoutingPolicy, findings: Findings): Promise<void> {
+  async #tellChanges(object: RoutingPolicy, conclusion: Conclusion): Promise<void> {
     const announced = new Set<string>();
-    for (const [type, { status, reason, message }] of Object.entries(findings)) {
+    const change = gatewaysChange(object, conclusion);
+    if (change !== null) await this.#parts.recorder.tell(object, 'GatewaysChanged', change);
+    for (const [type, { status, reason, message }] of Object.entries(conclusion.findings)) {
       if (status !== 'False' || !isEventReason(reason) || announced.has(reason)) continue;
       announced.add(reason);
       const known = object.status?.conditions?.find((one) => one.type === type);
       if (known?.reason === reason && known.message === message) continue;
+      // Told where gateways that followed do not any more; that they are about to is no news.
+      if (reason === 'Propagating' && known?.status !== 'True') continue;
       await this.#parts.recorder.tell(object, reason, message);
     }
   }

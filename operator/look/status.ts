@@ -56,3 +56,10 @@ export function statusPatch(
     ...Object.fromEntries(removed.map((name) => [name, null])),
   };
 }
+
+/** That there are more or fewer gateways than the status said, for people; null where there are as many. */
+export function gatewaysChange(object: RoutingPolicy, { gateways }: Conclusion): string | null {
+  const before = object.status?.gateways;
+  if (before === undefined || gateways === null || before.total === gateways.total) return null;
+  return `${gateways.total} gateways, of which ${gateways.applied} follow; before: ${before.total}`;
+}
