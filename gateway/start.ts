@@ -14,6 +14,7 @@ import { createCallDeps } from './call-deps.ts';
 import { logCall } from './call-log.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
+import { runAdmission } from './inference/runs.ts';
 import { sessionAdmission } from './inference/sessions.ts';
 import { countCalls } from './metrics/calls.ts';
 import { watchEngine } from './metrics/engine.ts';
@@ -150,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dialects: formats.dialects,
     questions: questionsOf(formats.questions),
     bySession: (path, request) => sessionAdmission(parts, path, request),
+    byRun: (credential) => runAdmission({ db: base.pool, root_key: base.services.root_key }, credential),
     draining: () => draining,
   });
   bindRest(app, parts);

@@ -109,6 +109,8 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
   scope.route({
     method: operation.method,
     url: operation.path,
+    ...(operation.body_limit === undefined ? {} : { bodyLimit: operation.body_limit.bytes }),
+    config: { items_max: operation.body_limit?.items },
     async onRequest(request, reply) {
       const { origin } = request.headers;
       if (by_session && origin !== undefined && scope.console_origins.has(origin)) {
@@ -134,7 +136,8 @@ export function bindOperations(app: FastifyInstance, parts: HttpParts, chosen: r
       { parseAs: 'buffer' },
       async (request: FastifyRequest, body: Buffer) => {
         refuseEncoding(request);
-        return parseBody(body);
+        const { items_max } = request.routeOptions.config as { items_max?: number };
+        return parseBody(body, items_max);
       },
     );
     addAnswerHooks(scope, parts.metrics);

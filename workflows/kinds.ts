@@ -23,6 +23,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   // A bank may decide after half a year.
   dispute: { task_queue: 'money', summary: 'Dispute until its end', revived_by: ['railDispute'] },
   erasure: { task_queue: 'work', summary: 'Erasure of an end user', revived_by: [] },
+  evalRun: { task_queue: 'work', summary: 'Run of an evaluation', revived_by: [] },
   invoiceIssue: { task_queue: 'money', summary: 'Registration of a document', revived_by: [] },
   // A payment may arrive after everything had followed; staff may open an organization again, and it is closed once more.
   orgClose: { task_queue: 'money', summary: 'Closing of an organization', revived_by: ['booked', 'closed'] },

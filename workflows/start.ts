@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { openPortal, type Portal } from '@svc/core/e-invoices/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import {
   type Config,
   type Context,
@@ -25,6 +27,8 @@ import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
 import { disputeActivities } from './dispute/activities.ts';
 import { erasureActivities } from './erasure/activities.ts';
+import { evalRunActivities } from './eval-run/activities.ts';
+import { gatewayAt } from './eval-run/gateway.ts';
 import { invoiceActivities } from './invoice-issue/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
@@ -56,6 +60,7 @@ interface Parts {
   readonly name: string;
   readonly money_in: MoneyIn;
   readonly portal: Portal | null;
+  readonly catalog: CatalogHandle;
   /** Makes the links of mails. */
   readonly root_key: Uint8Array;
 }
@@ -66,6 +71,19 @@ function contexts({ pool, log, money_in, portal, root_key }: Parts): () => Conte
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
+/** The same for runs of evaluations, which read the catalog and make calls at a gateway. */
+function evalContexts(parts: Parts): () => Context {
+  const { config, root_key, catalog } = parts;
+  const address = config.gateway_url ?? config.base_url ?? `http://127.0.0.1:${config.port}`;
+  const eval_gateway = gatewayAt(address, root_key);
+  const open = contexts(parts);
+  return () => {
+    const context = open();
+    const services = { ...context.services, eval_gateway, catalog: () => catalog.current() };
+    return { ...context, services };
+  };
+}
+
 /**
  * Where documents are registered; null when no address is set, and they wait.
  * @throws Error for a file of keys that cannot be read, which stops the start.
@@ -73,6 +91,13 @@ function contexts({ pool, log, money_in, portal, root_key }: Parts): () => Conte
 function portalOf({ einvoice_url: url, einvoice_token: token, einvoice_keys: file }: Config): Portal | null {
   const keys = file === null ? null : readPublicKeys(readFileSync(file, 'utf8'));
   return url === null ? null : openPortal({ url, token, keys });
+}
+
+/** What the gateways' catalog says too: runs set aside what a call can cost by its prices. */
+function openOwnCatalog(config: Config, db: Pool, log: Log): Promise<CatalogHandle> {
+  const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
+  const { insecure_upstreams } = config;
+  return openCatalog({ db, files, log, formats: builtIn.catalog, insecure_upstreams });
 }
 
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
@@ -152,6 +177,7 @@ async function openWorkflows(
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
         ...invoiceActivities(contexts(parts)),
+        ...evalRunActivities(evalContexts(parts)),
       },
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },
@@ -230,7 +256,9 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   opening.defer(() => listener.close());
   const { direct_url } = database;
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
-  const parts: Parts = { config, pool, direct_url, log, name, money_in, portal: portalOf(config), root_key };
+  const catalog = opening.adopt(await openOwnCatalog(config, pool, log), (it) => it.close());
+  const portal = portalOf(config);
+  const parts: Parts = { config, pool, direct_url, log, name, money_in, portal, catalog, root_key };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

@@ -3,6 +3,7 @@
 export { autoTopup } from './auto-top-up/workflow.ts';
 export { dispute } from './dispute/workflow.ts';
 export { erasure } from './erasure/workflow.ts';
+export { evalRun } from './eval-run/workflow.ts';
 export { invoiceIssue } from './invoice-issue/workflow.ts';
 export { mandate } from './mandate/workflow.ts';
 export { orgClose } from './org-close/workflow.ts';

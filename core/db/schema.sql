@@ -795,6 +795,151 @@ create table public.erasure_tombstone (
   constraint erasure_tombstone_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 grant delete, insert, select, update on public.erasure_tombstone to svc_runtime;
+create table public.eval_call (
+  run_id text not null,
+  unit_no integer not null,
+  sample integer not null,
+  reserved_micro bigint not null,
+  cost_micro bigint,
+  written_off_micro bigint not null default 0,
+  error_code text not null default ''::text,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint eval_call_pkey PRIMARY KEY (run_id, unit_no, sample),
+  constraint eval_call_cost_iff_closed CHECK (((cost_micro IS NULL) = (closed_at IS NULL))),
+  constraint eval_call_cost_micro_check CHECK ((cost_micro >= 0)),
+  constraint eval_call_costs_no_more CHECK ((cost_micro <= reserved_micro)),
+  constraint eval_call_reserved_micro_check CHECK ((reserved_micro >= 0)),
+  constraint eval_call_sample_check CHECK (((sample >= 0) AND (sample <= 9))),
+  constraint eval_call_unit_no_check CHECK ((unit_no >= 0)),
+  constraint eval_call_written_off_micro_check CHECK ((written_off_micro >= 0)),
+  constraint eval_call_run_id_fkey FOREIGN KEY (run_id) REFERENCES eval_run(id)
+);
+grant delete, insert, select, update on public.eval_call to svc_runtime;
+
+create table public.eval_case (
+  suite_id text not null,
+  revision integer not null,
+  case_no integer not null,
+  case_id text not null,
+  body jsonb not null,
+  constraint eval_case_pkey PRIMARY KEY (suite_id, revision, case_no),
+  constraint eval_case_id_once UNIQUE (suite_id, revision, case_id),
+  constraint eval_case_case_no_check CHECK ((case_no >= 0))
+);
+grant delete, insert, select, update on public.eval_case to svc_runtime;
+
+create table public.eval_result (
+  id bigint not null generated always as identity,
+  run_id text not null,
+  unit_no integer not null,
+  case_no integer not null,
+  case_id text not null,
+  target_no integer not null,
+  repeat_index integer not null,
+  weight double precision not null,
+  status text not null,
+  score double precision not null,
+  grades integer not null default 0,
+  grades_passed integer not null default 0,
+  grader_kind text not null,
+  grader_detail jsonb not null,
+  output text,
+  output_hash text not null,
+  request_id text not null,
+  judge_request_ids text[] not null default '{}'::text[],
+  usage jsonb,
+  cost_micro bigint not null,
+  ttft_ms double precision,
+  duration_ms double precision,
+  error_code text not null,
+  created_at timestamp with time zone not null,
+  constraint eval_result_pkey PRIMARY KEY (id),
+  constraint eval_result_once UNIQUE (run_id, unit_no),
+  constraint eval_result_cost_micro_check CHECK ((cost_micro >= 0)),
+  constraint eval_result_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision))),
+  constraint eval_result_status_check CHECK ((status = ANY (ARRAY['passed'::text, 'failed'::text, 'error'::text, 'skipped'::text]))),
+  constraint eval_result_weight_check CHECK ((weight >= (0)::double precision)),
+  constraint eval_result_run_id_fkey FOREIGN KEY (run_id) REFERENCES eval_run(id)
+);
+CREATE INDEX eval_result_case ON public.eval_result USING btree (run_id, case_no, target_no);
+grant delete, insert, select, update on public.eval_result to svc_runtime;
+
+create table public.eval_run (
+  id text not null,
+  org_id text not null,
+  project_id text not null,
+  environment text not null,
+  key_id text,
+  key_no integer not null,
+  suite_id text not null,
+  suite_name text not null,
+  suite_revision integer not null,
+  case_count integer not null,
+  targets jsonb not null,
+  repeat integer not null,
+  concurrency integer not null,
+  judge_model text not null,
+  judge_samples integer not null,
+  budget_micro bigint not null,
+  estimate_micro bigint not null,
+  status text not null,
+  stop_reason text not null default ''::text,
+  spent_micro bigint not null default 0,
+  reserved_micro bigint not null default 0,
+  written_off_micro bigint not null default 0,
+  passed integer not null default 0,
+  failed integer not null default 0,
+  errors integer not null default 0,
+  skipped integer not null default 0,
+  score double precision,
+  score_low double precision,
+  score_high double precision,
+  outputs_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint eval_run_pkey PRIMARY KEY (id),
+  constraint eval_run_budget_micro_check CHECK ((budget_micro >= 1)),
+  constraint eval_run_case_count_check CHECK ((case_count > 0)),
+  constraint eval_run_concurrency_check CHECK (((concurrency >= 1) AND (concurrency <= 16))),
+  constraint eval_run_ends_without_calls CHECK (((finished_at IS NULL) OR (reserved_micro = 0))),
+  constraint eval_run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint eval_run_estimate_micro_check CHECK ((estimate_micro >= 0)),
+  constraint eval_run_finished_iff_ended CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'running'::text])))),
+  constraint eval_run_id_check CHECK ((id ~ '^er_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint eval_run_judge_samples_check CHECK (((judge_samples >= 1) AND (judge_samples <= 9))),
+  constraint eval_run_repeat_check CHECK (((repeat >= 1) AND (repeat <= 5))),
+  constraint eval_run_reserved_micro_check CHECK ((reserved_micro >= 0)),
+  constraint eval_run_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision))),
+  constraint eval_run_spent_micro_check CHECK ((spent_micro >= 0)),
+  constraint eval_run_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint eval_run_stop_reason_check CHECK ((stop_reason = ANY (ARRAY[''::text, 'budget'::text, 'cancelled'::text, 'credits'::text, 'error'::text]))),
+  constraint eval_run_within_budget CHECK (((spent_micro + reserved_micro) <= budget_micro)),
+  constraint eval_run_written_off_micro_check CHECK ((written_off_micro >= 0)),
+  constraint eval_run_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX eval_run_suite ON public.eval_run USING btree (suite_id, suite_revision);
+CREATE INDEX eval_run_walk ON public.eval_run USING btree (org_id, created_at DESC, id DESC);
+grant delete, insert, select, update on public.eval_run to svc_runtime;
+
+create table public.eval_suite (
+  id text not null,
+  org_id text not null,
+  name text not null,
+  revision integer not null,
+  case_count integer not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint eval_suite_pkey PRIMARY KEY (id),
+  constraint eval_suite_case_count_check CHECK (((case_count >= 1) AND (case_count <= 5000))),
+  constraint eval_suite_id_check CHECK ((id ~ '^es_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint eval_suite_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint eval_suite_revision_check CHECK ((revision > 0)),
+  constraint eval_suite_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX eval_suite_walk ON public.eval_suite USING btree (org_id, created_at DESC, id DESC);
+grant delete, insert, select, update on public.eval_suite to svc_runtime;
 
 create table public.fx_day (
   source text not null,
@@ -1378,6 +1523,17 @@ create table public.password_reset (
 CREATE INDEX password_reset_age ON public.password_reset USING btree (expires_at);
 CREATE INDEX password_reset_of_person ON public.password_reset USING btree (user_id);
 grant delete, insert, select, update on public.password_reset to svc_runtime;
+
+create table public.people_key_no (
+  project_id text not null,
+  environment text not null,
+  key_no integer not null,
+  constraint people_key_no_pkey PRIMARY KEY (project_id, environment),
+  constraint people_key_no_key_no_key UNIQUE (key_no),
+  constraint people_key_no_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint people_key_no_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+grant delete, insert, select, update on public.people_key_no to svc_runtime;
 
 create table public.person (
   id text not null,

@@ -2,6 +2,7 @@ export { BodyScan } from './call/admit/body-scan.ts';
 export { redactIncoming } from './call/admit/redact.ts';
 export { createDrained } from './call/answer/drained.ts';
 export { refuseRequest } from './call/answer/refuse.ts';
+export { mostOfCall } from './call/ask/most.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';
 export { questionsOf } from './call/ask/questions.ts';
 export { startCall } from './call/call.ts';

@@ -38,6 +38,12 @@ export const settings = {
   metrics_host: setting('SVC_METRICS_HOST', 'address of the metrics listener', '127.0.0.1', text),
   metrics_port: setting('SVC_METRICS_PORT', 'port of metrics; 0 picks a free one', 9464, count(0, 65535)),
   base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
+  gateway_url: setting(
+    'SVC_GATEWAY_URL',
+    'address at which workers reach the gateway for evaluations; unset: SVC_BASE_URL, else http://127.0.0.1:SVC_PORT',
+    null,
+    address,
+  ),
   database_url: setting(
     'SVC_DATABASE_URL',
     'PostgreSQL to use instead of the embedded one; it may be a pooler in transaction mode',

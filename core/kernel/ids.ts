@@ -35,6 +35,8 @@ export const prefixes = {
   waitlist_entry: 'wle',
   invite_code: 'ivc',
   data_subject_request: 'dsr',
+  eval_suite: 'es',
+  eval_run: 'er',
 } as const;
 
 export type Kind = keyof typeof prefixes;

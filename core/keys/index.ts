@@ -17,6 +17,15 @@ export {
 export { keysInUse, readKeys } from './read.ts';
 export { coversScope, roleBehind, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
+export {
+  grantOfRun,
+  peopleNumber,
+  RUN_PREFIX,
+  type RunClaims,
+  readRunCredential,
+  runCredential,
+  runSecret,
+} from './run-grant.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { grantOfSession } from './session-grant.ts';

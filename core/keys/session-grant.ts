@@ -7,8 +7,8 @@ import { CURRENT_SVC_VERSION } from './rights.ts';
 import type { Grant } from './types.ts';
 
 /** No key has these, so that no policy, budget or limit of a key applies. */
-const NO_KEY = { id: 'key_00000000000000000000000000' as Id<'key'>, no: 0 };
-const UNLIMITED = { rpm: null, tpm: null, concurrency: null };
+export const NO_KEY = { id: 'key_00000000000000000000000000' as Id<'key'>, no: 0 };
+export const UNLIMITED = { rpm: null, tpm: null, concurrency: null };
 
 /**
  * The grant with which `caller`, who is in an organization, asks.

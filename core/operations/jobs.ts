@@ -4,6 +4,7 @@ import { mailedTopics, mailFact } from '../budgets/index.ts';
 import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
+import { purgeEvalOutputs } from '../evals/index.ts';
 import { settleGifts } from '../gifts/index.ts';
 import { purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
@@ -259,6 +260,7 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => refreshMetadata(jobContext(parts), parts.egress),
     },
     { name: 'settle_gifts', every_ms: 60 * SECOND, run: () => settleGifts(jobContext(parts)) },
+    { name: 'purge_eval_outputs', every_ms: HOUR, run: () => purgeEvalOutputs(pool, now()) },
     { name: 'open_plan_periods', every_ms: 10 * SECOND, run: () => openPeriods(jobContext(parts)) },
     { name: 'notify_expiring', every_ms: HOUR, run: () => notifyExpiring(jobContext(parts)) },
     {

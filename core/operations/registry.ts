@@ -6,6 +6,7 @@ import { catalogOperations } from '../catalog/index.ts';
 import { closingOperations, staffClosingOperations } from '../closing/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { deskOperations } from '../desk/index.ts';
+import { evalOperations } from '../evals/index.ts';
 import { giftOperations } from '../gifts/index.ts';
 import {
   identityOperations,
@@ -50,6 +51,7 @@ export const operations: readonly Operation[] = checked([
   ...mandateOperations,
   ...publicOperations,
   ...invoiceOperations,
+  ...evalOperations,
   ...webhookOperations,
   ...orgOperations,
   ...closingOperations,

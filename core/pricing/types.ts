@@ -39,6 +39,8 @@ export interface Cost {
   lines: CostLine[];
   price_version: string;
   estimated?: boolean;
+  /** What the provider reported above the cap of the call; nobody was charged for it. */
+  written_off_micro_usd?: number;
 }
 
 /** What the bounds of a hold need to know of a prompt; plain numbers, so that pricing stands above inference. */

@@ -11,8 +11,8 @@ import {
   refuseRequest,
   startCall,
 } from '@svc/core/inference/index.ts';
-import { type Log, nowMs, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
-import { type Grant, type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
+import { type Log, type MicroUsd, nowMs, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Grant, type KeyGrant, type KeyRing, RUN_PREFIX, svcVersions } from '@svc/core/keys/index.ts';
 import {
   type Gauges,
   isRefusal,
@@ -29,6 +29,7 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import { type Body, readBody } from './body.ts';
 import { Insistence } from './insistence.ts';
 import { networkPrefix } from './network.ts';
+import { costCapOf } from './runs.ts';
 import { ResponseSink } from './sink.ts';
 
 interface InferenceRoutesDeps {
@@ -44,6 +45,8 @@ interface InferenceRoutesDeps {
   readonly questions: ReadonlyMap<string, Question>;
   /** How the session behind a request of `path` is admitted; null: it carries none, or the path takes keys only. */
   bySession(path: string, request: FastifyRequest): BySession | null;
+  /** The grant behind the credential of a run, and what its answers are sealed with. */
+  byRun(credential: string): Promise<{ grant: Grant; secret: string }>;
   /** While true, new calls are refused and connections closed. */
   draining(): boolean;
 }
@@ -84,6 +87,8 @@ class InferenceRequest {
   private readonly id: RequestId;
   private readonly by_session: BySession | null;
   private secret = '';
+  /** Set for calls of a run, which always have one. */
+  private cost_cap: MicroUsd | null = null;
   /** Set once the key is found; from then on a refusal is recorded in a request row. */
   private grant: Grant | null = null;
   private place: LimitSlot | null = null;
@@ -140,8 +145,17 @@ class InferenceRequest {
 
   private byKey(): Grant | Promise<Grant> {
     this.secret = credentialOf(this.request, true);
+    if (this.secret.startsWith(RUN_PREFIX)) return this.byRun();
     const grant = this.deps.keys.verify(this.secret);
     return grant instanceof Promise ? grant.then((found) => this.mayInfer(found)) : this.mayInfer(grant);
+  }
+
+  private async byRun(): Promise<Grant> {
+    this.cost_cap = costCapOf(this.request.headers);
+    const { grant, secret } = await this.deps.byRun(this.secret);
+    this.secret = secret;
+    this.grant = grant;
+    return grant;
   }
 
   private mayInfer(found: KeyGrant): Grant {
@@ -219,6 +233,7 @@ class InferenceRequest {
       secret: this.secret,
       path: this.path,
       client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
+      cost_cap_micro_usd: this.cost_cap,
       place,
     };
     // Before anything else reads the body. Where nothing is to be redacted the same object is returned without

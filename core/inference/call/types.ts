@@ -1,7 +1,7 @@
 // What a surface passes to a call and what it gets back.
 import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
 import type { Egress } from '../../egress/index.ts';
-import type { Log, RequestId } from '../../kernel/index.ts';
+import type { Log, MicroUsd, RequestId } from '../../kernel/index.ts';
 import type { Grant } from '../../keys/index.ts';
 import type { Claim, Ledgers } from '../../ledger/index.ts';
 import type { LimitSlot } from '../../limits/index.ts';
@@ -42,6 +42,11 @@ export interface Incoming {
   readonly client_ip_prefix: string;
   /** What redaction did to the body; absent: nothing. */
   readonly redacted?: { readonly redactions: number; readonly unscanned: number };
+  /**
+   * The most that the call may be charged, whatever its provider reports; null: what is held, and more where balance and
+   * budgets allow it.
+   */
+  readonly cost_cap_micro_usd?: MicroUsd | null;
   /** The call's place under the limits of key and plan; whatever ends the call gives it back. */
   readonly place: LimitSlot;
 }

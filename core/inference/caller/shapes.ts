@@ -195,6 +195,7 @@ export const CallCost = named(
     ),
     price_version: text(),
     estimated: Type.Optional(flag()),
+    written_off_micro_usd: Type.Optional(count('Above the cap of the call, and not charged.')),
   }),
 );
 export const SvcReply = named(

@@ -221,6 +221,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
    * harmless.
    */
   readonly own_transactions?: true;
+  /** Of a body that may be larger than others: its size, and how many members and items it may have. */
+  readonly body_limit?: { readonly bytes: number; readonly items: number };
   /** A read sends the `ETag` of what it shows, and a write honours `If-Match` (`version.ts`). */
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */

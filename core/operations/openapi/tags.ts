@@ -25,6 +25,7 @@ const tags = {
   redaction: 'Shows what redaction would remove from a text.',
   byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
   privacy: 'Erasure and export of end users.',
+  evals: 'Suites of cases with graders, and runs of them over models within a budget.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
   sso: 'Single sign-on of an organization: its identity provider and its mail domains.',
   scim: 'The directory of an organization: tokens, and the log of what it asked.',
@@ -46,6 +47,7 @@ const titles: Readonly<Partial<Record<Tag, string>>> = {
   orgs: 'Organizations',
   audit: 'Audit log',
   byok: 'Provider keys',
+  evals: 'Evaluations',
   sso: 'Single sign-on',
   auth: 'Sign-in',
 };

@@ -209,6 +209,7 @@ function termsOf(
       output_held: first.output_held,
       step: HOLD_STEP_TOKENS * candidates,
       amount_micro_usd: money.amount_micro_usd,
+      cap_micro_usd: incoming.cost_cap_micro_usd ?? null,
       capOf(endpoint) {
         const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
         return item === undefined ? null : item.output_cap * candidates;

@@ -268,12 +268,12 @@ function holdInputOf(
 }
 
 /** Number of answers that the provider produces and bills, whether they are returned or not. */
-function candidatesOf({ generation, completion }: CanonicalRequest): number {
+export function candidatesOf({ generation, completion }: CanonicalRequest): number {
   const each = generation.candidates ?? 1;
   return completion === undefined ? each : Math.max(each, completion.best_of) * completion.prompts;
 }
 
-function hasCacheHints(request: CanonicalRequest): boolean {
+export function hasCacheHints(request: CanonicalRequest): boolean {
   if (request.cache !== undefined) return true;
   if (request.tools?.some((tool) => tool.cache !== undefined)) return true;
   return request.messages.some((message) => message.content.some((part) => part.cache !== undefined));

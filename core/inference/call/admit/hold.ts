@@ -52,6 +52,7 @@ export async function holdMoney(
       wanted = reserve(endpoints, hold_input);
     }
     if (wanted.status === 'ok') {
+      refuseAboveCap(incoming, wanted.amount_micro_usd);
       const result = await ledger.hold({
         ...subject,
         request_id: incoming.request_id,
@@ -136,6 +137,17 @@ function holdRefusal(
     });
   }
   return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
+}
+
+/**
+ * A call whose hold is above its cap is not made: with less held it would be made at our expense.
+ * @throws ServiceError budget_exhausted.
+ */
+function refuseAboveCap({ cost_cap_micro_usd: cap }: Incoming, required: MicroUsd): void {
+  if (cap == null || required <= cap) return;
+  throw new ServiceError('budget_exhausted', 'The call can cost more than its cap.', {
+    details: { scope: 'call', required_micro: required, cap_micro: cap },
+  });
 }
 
 /** End of the budget window in which the call began: the key's UTC day, or the project's UTC month. */

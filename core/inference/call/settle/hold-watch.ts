@@ -20,6 +20,8 @@ interface HoldFacts {
   /** Tokens by which an extension raises the hold. */
   readonly step: number;
   readonly amount_micro_usd: MicroUsd;
+  /** The most that may ever be held; null: what balance and budgets allow. */
+  readonly cap_micro_usd: MicroUsd | null;
   /** Output tokens allowed on an endpoint, over all candidates; null: limited only by the model. */
   capOf(endpoint: Endpoint): number | null;
   holdFor(endpoint: Endpoint, output_tokens: number): MicroUsd;
@@ -78,6 +80,10 @@ export class HoldWatch {
       this.calm(endpoint, cap);
       return null;
     }
+    if (facts.cap_micro_usd !== null && amount > facts.cap_micro_usd) {
+      this.refused = 'budget';
+      return null;
+    }
     this.extending = true;
     void facts.ledger.extend(facts.subject, facts.request_id, amount).then((answer) => {
       this.extending = false;
@@ -96,14 +102,24 @@ export class HoldWatch {
     return this.covered;
   }
 
+  /** The most that the call may be charged; null: no cap. */
+  get cap_micro_usd(): MicroUsd | null {
+    return this.facts.cap_micro_usd;
+  }
+
   /**
-   * Raises the hold to the call's cost; false when balance or budget do not allow it, or the ledger does not answer.
+   * Raises the hold to the call's cost, or to its cap where that is lower; false when the hold does not cover the cost,
+   * because of the cap, or balance or budget do not allow it, or the ledger does not answer.
    */
   async cover(cost: MicroUsd): Promise<boolean> {
     const { facts } = this;
-    if ((await facts.ledger.extend(facts.subject, facts.request_id, cost)) !== 'ok') return false;
-    this.amount_micro_usd = cost;
-    return true;
+    const { cap_micro_usd: cap } = facts;
+    const wanted = cap === null || cost < cap ? cost : cap;
+    if (wanted > this.amount_micro_usd) {
+      if ((await facts.ledger.extend(facts.subject, facts.request_id, wanted)) !== 'ok') return false;
+      this.amount_micro_usd = wanted;
+    }
+    return cost <= wanted;
   }
 
   /**

@@ -132,9 +132,20 @@ async function chargedFor(s: Settlement): Promise<Charge> {
   if (how.estimated || cost.total_micro_usd <= watch.amount_micro_usd) return charge;
   if (await watch.cover(microUsd(cost.total_micro_usd))) return charge;
   const fitted = fitUsage(usage, endpoint.price, watch.amount_micro_usd);
+  if (watch.cap_micro_usd !== null) return cutToCap(s, cost.total_micro_usd, chargeFor(fitted));
   if (!terms.open_input) return chargeFor(fitted);
   const output_tokens = Math.min(usage.output_tokens, watch.covered_tokens);
   return chargeFor({ ...usage, output_tokens: Math.max(output_tokens, fitted.output_tokens) });
+}
+
+/** The charge of a call with a cap that its provider's report passes: the rest is ours, and is told and logged. */
+function cutToCap({ deps, record }: Settlement, reported_micro_usd: number, charge: Charge): Charge {
+  const { cost } = charge;
+  const written_off_micro_usd = reported_micro_usd - cost.total_micro_usd;
+  const { request_id } = record;
+  deps.log.warn({ request_id, written_off_micro_usd }, 'cost above the cap of a call written off');
+  warn(record, 'cost_capped', 'The provider reported more than the call may cost; the rest is not charged.');
+  return { ...charge, cost: { ...cost, written_off_micro_usd } };
 }
 
 /**

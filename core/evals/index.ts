@@ -1,0 +1,28 @@
+export { graderKinds } from './grade/types.ts';
+export { evalOperations } from './operations.ts';
+export { finishRun } from './runs/finish.ts';
+export type { Answered, CallAsked, EvalGateway, Refused } from './runs/gateway.ts';
+export {
+  cancelRunOperation,
+  createRunOperation,
+  getRunOperation,
+  listRunsOperation,
+} from './runs/operations.ts';
+export { PAGE_CASES, type PageReport, runPage } from './runs/page.ts';
+export { purgeEvalOutputs } from './runs/purge.ts';
+export {
+  compareTargetsOperation,
+  listResultsOperation,
+  listRunCasesOperation,
+  listTargetScoresOperation,
+} from './runs/result-operations.ts';
+export { CaseRow, ComparisonView, decisions, ResultView, TargetScore } from './runs/schema.ts';
+export { RunView, resultStatuses, runStatuses } from './runs/types.ts';
+export {
+  createSuiteOperation,
+  deleteSuiteOperation,
+  getSuiteOperation,
+  listSuitesOperation,
+  patchSuiteOperation,
+} from './suites/operations.ts';
+export { SuiteSummary, SuiteView } from './suites/types.ts';

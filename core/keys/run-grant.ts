@@ -1,0 +1,134 @@
+// Calls that the service itself makes for an organization, in a run that a key or a person started. The worker that makes them
+// has no API key, and none may be stored for it: it signs who the calls are for, for some minutes, under the key ring that
+// gateway and worker share. Every call asks the database again, so a key that was revoked ends its runs too.
+import {
+  type Context,
+  type Db,
+  deriveKey,
+  type Environment,
+  equalBytes,
+  hmacSha256,
+  type Id,
+  nowMs,
+  ServiceError,
+} from '../kernel/index.ts';
+import { orderBudget } from '../ledger/index.ts';
+import { findGrantFacts, limitsOf, type Org, type Project } from '../orgs/index.ts';
+import { grantOf, inherited, statusAt } from './grant.ts';
+import { findPeopleNumber, insertPeopleNumber } from './people-store.ts';
+import { CURRENT_SVC_VERSION } from './rights.ts';
+import { NO_KEY, UNLIMITED } from './session-grant.ts';
+import { findKey } from './store.ts';
+import type { Grant } from './types.ts';
+
+export const RUN_PREFIX = 'svc-run-';
+/** How long a credential is good for: a page of calls gets a new one. */
+const TTL_MS = 900_000;
+const FORM = /^svc-run-([\w-]{1,1200})\.([\w-]{43})$/;
+
+/** Whom the calls of a run are for. */
+export interface RunClaims {
+  readonly run_id: string;
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly environment: Environment;
+  /** Null: a person started it. */
+  readonly key_id: Id<'key'> | null;
+  readonly key_no: number;
+}
+
+function signatureOf(root_key: Uint8Array, body: string): Buffer {
+  return hmacSha256(deriveKey(root_key, 'run credentials'), body);
+}
+
+/** A credential for calls of `claims`, good for a quarter of an hour. */
+export function runCredential(root_key: Uint8Array, claims: RunClaims): string {
+  const { run_id, org_id, project_id, environment, key_id, key_no } = claims;
+  const said = { run_id, org_id, project_id, environment, key_id, key_no, until_ms: nowMs() + TTL_MS };
+  const body = Buffer.from(JSON.stringify(said)).toString('base64url');
+  return `${RUN_PREFIX}${body}.${signatureOf(root_key, body).toString('base64url')}`;
+}
+
+/**
+ * What answers of the run are sealed with in place of an API key's secret: the same for all its credentials, so that a
+ * worker that takes over reads what another one paid for.
+ */
+export function runSecret(root_key: Uint8Array, run_id: string): string {
+  return hmacSha256(deriveKey(root_key, 'run answers'), run_id).toString('hex');
+}
+
+function refusal(reason: string): ServiceError {
+  return new ServiceError('invalid_api_key', 'The credential of this run cannot be used.', {
+    details: { reason },
+  });
+}
+
+/** The claims of `credential`. @throws ServiceError invalid_api_key: forged, damaged or older than a quarter of an hour. */
+export function readRunCredential(root_key: Uint8Array, credential: string): RunClaims {
+  const [, body, signature] = FORM.exec(credential) ?? [];
+  if (body === undefined || signature === undefined) throw refusal('unknown');
+  const given = Buffer.from(signature, 'base64url');
+  if (!equalBytes(given, signatureOf(root_key, body))) throw refusal('unknown');
+  const { until_ms, ...claims } = JSON.parse(Buffer.from(body, 'base64url').toString()) as RunClaims & {
+    until_ms: number;
+  };
+  if (until_ms <= nowMs()) throw refusal('expired');
+  return claims;
+}
+
+async function grantOfKey(db: Db, claims: RunClaims, key_id: Id<'key'>): Promise<Grant> {
+  const { org_id } = claims;
+  const key = await findKey(db, { org_id, environment: null, id: key_id });
+  const status = key === null ? 'revoked' : statusAt(key, new Date(nowMs()));
+  if (key === null || (status !== 'active' && status !== 'rotating')) throw refusal(status);
+  const facts = await findGrantFacts(db, key);
+  if (facts === null) throw refusal('unknown');
+  refuseInactive(facts.status);
+  return grantOf(key, facts);
+}
+
+function refuseInactive(status: string): void {
+  if (status === 'active') return;
+  throw new ServiceError('org_inactive', 'The organization is closed or suspended.');
+}
+
+/**
+ * The grant with which calls of a run are made: that of the key that started it, as it is now; of a person's run, that of
+ * the project. @throws ServiceError invalid_api_key, org_inactive.
+ */
+export async function grantOfRun(db: Db, claims: RunClaims): Promise<Grant> {
+  if (claims.key_id !== null) return grantOfKey(db, claims, claims.key_id);
+  const { org_id, project_id, environment, key_no } = claims;
+  const facts = await findGrantFacts(db, { org_id, project_id });
+  if (facts === null) throw refusal('unknown');
+  refuseInactive(facts.status);
+  return {
+    ...{ org_id, project_id, key_id: NO_KEY.id, environment },
+    ...inherited(facts, { environment, key_no, data_policy: null }),
+    limits: { key: UNLIMITED, plan: limitsOf(facts) },
+    svc_version: CURRENT_SVC_VERSION,
+  };
+}
+
+/**
+ * The number under which calls that people have made in `project` count in the ledger, without a budget of its own. Call
+ * inside a transaction.
+ */
+export async function peopleNumber(
+  context: Context,
+  org: Org,
+  at: { readonly project: Project; readonly environment: Environment },
+): Promise<number> {
+  const { project, environment } = at;
+  const place = { project_id: project.id, environment };
+  const known = await findPeopleNumber(context.db, place);
+  if (known !== null) return known;
+  await insertPeopleNumber(context.db, place);
+  const key_no = (await findPeopleNumber(context.db, place)) as number;
+  await orderBudget(context, org.shard, {
+    book_id: environment === 'live' ? org.live_book_id : org.sandbox_book_id,
+    subject: { key_no },
+    ...{ cap_micro_usd: null, hard: true, alerts: [] },
+  });
+  return key_no;
+}
