@@ -66,22 +66,12 @@ interface Parts {
 }
 
 /** Contexts for activities: no caller's rights, with the rails of this process. */
-function contexts({ pool, log, money_in, portal, root_key }: Parts): () => Context {
-  const services = { money_in, portal, root_key } as Services;
-  return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
-}
-
-/** The same for runs of evaluations, which read the catalog and make calls at a gateway. */
-function evalContexts(parts: Parts): () => Context {
-  const { config, root_key, catalog } = parts;
+function contexts({ config, pool, log, money_in, portal, catalog, root_key }: Parts): () => Context {
+  // Runs of evaluations read the catalog, and make their calls at a gateway.
   const address = config.gateway_url ?? config.base_url ?? `http://127.0.0.1:${config.port}`;
   const eval_gateway = gatewayAt(address, root_key);
-  const open = contexts(parts);
-  return () => {
-    const context = open();
-    const services = { ...context.services, eval_gateway, catalog: () => catalog.current() };
-    return { ...context, services };
-  };
+  const services = { money_in, portal, root_key, eval_gateway, catalog: () => catalog.current() } as Services;
+  return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
 /**
@@ -177,7 +167,7 @@ async function openWorkflows(
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
         ...invoiceActivities(contexts(parts)),
-        ...evalRunActivities(evalContexts(parts)),
+        ...evalRunActivities(contexts(parts)),
       },
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },

@@ -8,7 +8,7 @@ export {
   getRunOperation,
   listRunsOperation,
 } from './runs/operations.ts';
-export { PAGE_CASES, type PageReport, runPage } from './runs/page.ts';
+export { type PageReport, runPage } from './runs/page.ts';
 export { purgeEvalOutputs } from './runs/purge.ts';
 export {
   compareTargetsOperation,

@@ -40,7 +40,7 @@ export const settings = {
   base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
   gateway_url: setting(
     'SVC_GATEWAY_URL',
-    'address at which workers reach the gateway for evaluations; unset: SVC_BASE_URL, else http://127.0.0.1:SVC_PORT',
+    'address at which workers reach the gateway for evaluations; unset: `SVC_BASE_URL`, else `http://127.0.0.1` and `SVC_PORT`',
     null,
     address,
   ),

@@ -26,6 +26,7 @@ export const eventTypes = {
   'ticket.updated': 'Staff answered a ticket, or its status changed.',
   'policy.activated': 'A routing policy was activated.',
   'policy.canary': 'A canary of a routing policy was found good, or worse than the endpoints beside it.',
+  'eval.run.completed': 'A run of an evaluation has ended, with its score and what it cost.',
   'member.added': 'A member joined the organization.',
   'member.deprovisioned': 'The directory of the organization suspended or removed a member.',
   'member.removed': 'A member left the organization, or was removed.',

@@ -5,7 +5,7 @@ import { type Db, type MicroUsd, microUsd, ServiceError } from '@svc/core/kernel
 import { type Grant, grantOfRun, readRunCredential, runSecret } from '@svc/core/keys/index.ts';
 
 /** Micro-USD that the call may be charged at most. Of no effect with an API key. */
-export const CAP_HEADER = 'x-svc-cost-cap-micro';
+const CAP_HEADER = 'x-svc-cost-cap-micro';
 
 /** The cap of a call of a run. @throws ServiceError invalid_request where there is none. */
 export function costCapOf(headers: IncomingHttpHeaders): MicroUsd {

@@ -19,6 +19,7 @@ import './types/credits.ts';
 import './types/refund.ts';
 import './types/topup.ts';
 import './types/invoice.ts';
+import './types/eval.ts';
 import './types/gift.ts';
 import './types/mandate.ts';
 import './types/policy.ts';

@@ -129,6 +129,7 @@ test('a judge is asked as often as wanted, and most of its grades decide', async
   expect(new Set(bodies).size).toBe(5);
 });
 
+// docs/outcomes.md#cost-above-the-cap
 test('a provider that reports three times what a call can cost is paid by us, not by the run', async () => {
   const org = await world.org(10_000_000);
   const model = world.model('script');

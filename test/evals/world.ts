@@ -1,7 +1,7 @@
 // A gateway, providers whose answers the test decides, a Temporal server, and workers to be killed.
 import { join } from 'node:path';
-import { endChunks, type Handler, streamHead, textChunk, usageOf } from '../calls/upstream.ts';
 import type { Json } from '../calls/caller.ts';
+import { endChunks, type Handler, streamHead, textChunk, usageOf } from '../calls/upstream.ts';
 import { type Org, openWorld, type World } from '../calls/world.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { until } from '../support/programs/until.ts';

@@ -3,6 +3,7 @@ import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
+import { makeEvalRows } from './eval-rows.ts';
 import { makeGiftRow } from './gift-rows.ts';
 import { codeOf, type Method, startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
@@ -20,6 +21,7 @@ const their_money = await makeTopup(harness.context, b);
 const their_mandate = await makeMandate(harness.context, b);
 const their_webhook = await makeWebhook(harness, b);
 const their_gift = await makeGiftRow(harness.context, b);
+const their_eval = await makeEvalRows(harness.context, b);
 
 const { key: their_byok } = (
   await harness.call('POST', '/v1/byok', {
@@ -56,6 +58,8 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/credits/gifts': [their_gift],
   '/v1/credits/refunds': [their_money.refund_id],
   '/v1/credits/mandates': [their_mandate],
+  '/v1/evals/suites': [their_eval.suite],
+  '/v1/evals/runs': [their_eval.run],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/tickets': [their_ticket],

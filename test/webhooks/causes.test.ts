@@ -1,6 +1,7 @@
 // Every event that an endpoint can subscribe to is made to happen, and arrives with the `data` that docs/webhooks.md lists.
 import { readFileSync } from 'node:fs';
 import { notifyExpiring } from '@svc/core/credits/index.ts';
+import { finishRun } from '@svc/core/evals/index.ts';
 import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import { notifyExpiringKeys } from '@svc/core/keys/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
@@ -22,6 +23,7 @@ import { judgeCanaries } from '@svc/core/rollouts/index.ts';
 import { answerTicket } from '@svc/core/support/index.ts';
 import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
+import { makeEvalRows } from '../registry/eval-rows.ts';
 import { startHarness } from '../registry/harness.ts';
 import { canaryRow } from '../registry/rows.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -149,6 +151,10 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
     await send('POST', '/v1/policies/cheap/activate', { version: 1 });
   },
   'policy.canary': () => canaryFails(),
+  'eval.run.completed': async () => {
+    const { run } = await makeEvalRows(harness.context, subscriber);
+    await finishRun(harness.context, { run_id: run, broken: false });
+  },
   'member.added': () => harness.makePerson({ ...harness.a, org }, 'viewer'),
   'member.deprovisioned': async () => {
     const { id } = await harness.makePerson({ ...harness.a, org }, 'viewer');

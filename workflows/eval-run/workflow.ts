@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { EvalRunActivities, EvalRunArgs } from './activities.ts';
 
-export interface EvalRunState extends EvalRunArgs {
+interface EvalRunState extends EvalRunArgs {
   /** Case at which the page under way begins. */
   readonly from: number;
   /** Answers since the run began; those of a page that was begun again count once. */

@@ -3,7 +3,7 @@ import { decimalFrom } from './decimal.ts';
 import { patternFault, schemaFault } from './schema-rules.ts';
 import type { Grader, GraderKind } from './types.ts';
 
-export interface GraderFault {
+interface GraderFault {
   readonly param: string;
   readonly reason: 'missing' | 'unknown' | 'type' | 'format' | 'range';
   readonly message: string;

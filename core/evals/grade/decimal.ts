@@ -1,7 +1,7 @@
 // Exact decimal numbers, for the grader `numeric`: 0.1 + 0.2 is 0.3 there, and a tolerance has no rounding.
 
 /** A number as `digits` × 10^-`places`. */
-export interface Decimal {
+interface Decimal {
   readonly digits: bigint;
   readonly places: number;
 }

@@ -9,7 +9,7 @@ const REASON_MAX = 1_000;
 /** Output tokens of a judge's answer. */
 export const JUDGE_OUTPUT_TOKENS = 256;
 
-export interface JudgeQuestion {
+interface JudgeQuestion {
   readonly grader: Grader;
   /** The case as its model was asked. */
   readonly messages: readonly JsonObject[];

@@ -4,8 +4,8 @@ import { named, oneOf } from '../../kernel/index.ts';
 
 export const graderKinds = ['exact', 'contains', 'regex', 'json_schema', 'numeric', 'judge'] as const;
 export type GraderKind = (typeof graderKinds)[number];
-export const containsModes = ['all', 'any', 'none'] as const;
-export const numberPicks = ['last', 'first'] as const;
+const containsModes = ['all', 'any', 'none'] as const;
+const numberPicks = ['last', 'first'] as const;
 
 const number = Type.Union([Type.Number(), Type.String({ maxLength: 400 })], {
   description: 'a number, or a decimal in a string, whose digits are all kept',

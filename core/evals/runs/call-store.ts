@@ -98,19 +98,6 @@ export async function closeCall(
   });
 }
 
-/** Forgets a call that was not made, so that it can be begun again with another sum. */
-export async function withdrawCall(db: Db, at: CallPlace): Promise<void> {
-  await db.query({
-    name: 'evals.withdraw_call',
-    text: `
-      with gone as (
-        delete from eval_call where run_id = $1 and unit_no = $2 and sample = $3 and closed_at is null
-        returning reserved_micro)
-      update eval_run r set reserved_micro = r.reserved_micro - g.reserved_micro from gone g where r.id = $1`,
-    values: [at.run_id, at.unit_no, at.sample],
-  });
-}
-
 /** Units from `from` on, below `to`, with a call under way. */
 export async function readOpen(db: Db, args: { id: string; from: number; to: number }): Promise<number[]> {
   const { rows } = await db.query<{ unit_no: number }>({

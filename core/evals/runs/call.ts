@@ -17,7 +17,7 @@ const WAIT_MAX_MS = 60_000;
 /** The gateway keeps answers for 24 hours; a call that is older is not asked for again, as it would be made again. */
 const ANSWERS_KEPT_MS = 23 * 3_600_000;
 
-export interface CallWanted {
+interface CallWanted {
   readonly run: Run;
   readonly unit_no: number;
   readonly sample: number;

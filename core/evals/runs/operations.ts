@@ -105,7 +105,7 @@ export const getRunOperation = operation({
   run: async (context, { id }) => viewRun(await getRun(context, id)),
 });
 
-export const StartedRun = Type.Object({ run: RunView, estimate_micro: Type.Integer() });
+const StartedRun = Type.Object({ run: RunView, estimate_micro: Type.Integer() });
 
 export const createRunOperation = operation({
   name: 'evals.runs.create',

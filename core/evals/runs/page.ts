@@ -9,7 +9,7 @@ import { beginRun, insertResult, readDone, readRun } from './store.ts';
 import { type Run, totalOf, unitOf } from './types.ts';
 import { runUnit, type UnitWork } from './unit.ts';
 
-export const PAGE_CASES = 100;
+const PAGE_CASES = 100;
 
 export interface PageReport {
   /** Where the next page begins; null: there is none. */

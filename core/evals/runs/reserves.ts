@@ -19,9 +19,9 @@ export class Reserves {
     try {
       return await call();
     } finally {
-      const told = this.waiting;
+      const { waiting } = this;
       this.waiting = [];
-      for (const tell of told) tell();
+      for (const tell of waiting) tell();
     }
   }
 

@@ -14,7 +14,7 @@ import { findKey, peopleNumber } from '../../keys/index.ts';
 import { readBalance } from '../../ledger/index.ts';
 import { findOrg, listProjects, type Org, type Project } from '../../orgs/index.ts';
 import { startWorkflow } from '../../workflow-starts/index.ts';
-import { findSuite, readCases } from '../suites/store.ts';
+import { lockSuite, readCases } from '../suites/store.ts';
 import { CASES_MAX, type Case, type Suite } from '../suites/types.ts';
 import { estimateOf, servesModel } from './estimate.ts';
 import { insertRun } from './store.ts';
@@ -22,7 +22,7 @@ import type { Run, Target } from './types.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface RunAsked {
+interface RunAsked {
   readonly suite_id: string;
   readonly targets: readonly {
     readonly model?: string | undefined;
@@ -153,7 +153,8 @@ export async function startRun(context: Context, asked: RunAsked): Promise<Run> 
   const { org_id, environment } = orgCaller(context);
   const { db } = context;
   const org = (await findOrg(db, org_id)) as Org;
-  const suite = await findSuite(db, { org_id, id: asked.suite_id });
+  // Locked, so that a new revision does not delete the cases that this run begins to name.
+  const suite = await lockSuite(db, { org_id, id: asked.suite_id });
   if (suite === null) throw notFound();
   const cases = await casesOf(context, suite);
   const { repeat = 1, concurrency = 4, judge_model = '', judge_samples = 1, budget_micro } = asked;

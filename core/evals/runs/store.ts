@@ -67,7 +67,7 @@ export async function listRuns(
   return rows;
 }
 
-export type NewRun = Omit<
+type NewRun = Omit<
   Run,
   | 'status'
   | 'stop_reason'

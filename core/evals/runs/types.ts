@@ -4,7 +4,7 @@ import { type Environment, type Id, idOf, named, nullable, oneOf, Time } from '.
 
 export const runStatuses = ['pending', 'running', 'completed', 'stopped', 'cancelled', 'failed'] as const;
 export type RunStatus = (typeof runStatuses)[number];
-export const stopReasons = ['', 'budget', 'cancelled', 'credits', 'error'] as const;
+const stopReasons = ['', 'budget', 'cancelled', 'credits', 'error'] as const;
 export type StopReason = (typeof stopReasons)[number];
 export const resultStatuses = ['passed', 'failed', 'error', 'skipped'] as const;
 export type ResultStatus = (typeof resultStatuses)[number];
@@ -107,6 +107,7 @@ export function totalOf(run: Pick<Run, 'case_count' | 'targets' | 'repeat'>): nu
   return run.case_count * run.targets.length * run.repeat;
 }
 
+/** A run as the API shows it. */
 export function viewRun(run: Run): RunView {
   const { passed, failed, errors, skipped } = run;
   const done = passed + failed + errors + skipped;

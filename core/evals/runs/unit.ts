@@ -55,7 +55,7 @@ function targetOf({ run, unit }: UnitWork): Target {
 }
 
 /** The body of the call of a unit. */
-export function caseBody(work: UnitWork): JsonObject {
+function caseBody(work: UnitWork): JsonObject {
   const { model, endpoint } = targetOf(work);
   const { input } = work.of.body;
   return withOptions(work.run, bodyOf(input, model === '' ? (input.model ?? '') : model), endpoint);

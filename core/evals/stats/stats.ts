@@ -1,7 +1,7 @@
 // What a number of graded answers says: bounds of a pass rate, an interval of a mean, and whether one target is better.
 import { seededUnit } from './random.ts';
 
-export interface Interval {
+interface Interval {
   readonly low: number;
   readonly high: number;
 }
@@ -12,7 +12,7 @@ const RESAMPLES = 2_000;
 /** Fewer cases that differ are compared in all their signs. */
 const EXACT_MAX = 14;
 const FLIPS = 10_000;
-export const ALPHA = 0.05;
+const ALPHA = 0.05;
 
 /** The bounds of Wilson for `passed` of `of`, 95 %. Nothing graded: from 0 to 1. */
 export function wilson(passed: number, of: number): Interval {

@@ -4,7 +4,7 @@ import { type JsonObject, ServiceError } from '../../kernel/index.ts';
 import { graderFault } from '../grade/check.ts';
 import type { Case, CaseIn, CaseView } from './types.ts';
 
-export const CALL_PATH = '/v1/svc/generate';
+const CALL_PATH = '/v1/svc/generate';
 const FAULTS_MAX = 20;
 
 interface CaseFault {

@@ -61,7 +61,7 @@ const example: Static<typeof SuiteView> = {
   cases: [{ ...exampleCase, weight: 1, tags: [] }],
 };
 
-export function summaryOf(suite: Suite): SuiteSummary {
+function summaryOf(suite: Suite): SuiteSummary {
   const { id, org_id, name, revision, case_count } = suite;
   return {
     ...{ id, org_id, name, revision, case_count },

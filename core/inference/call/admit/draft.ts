@@ -273,6 +273,7 @@ export function candidatesOf({ generation, completion }: CanonicalRequest): numb
   return completion === undefined ? each : Math.max(each, completion.best_of) * completion.prompts;
 }
 
+/** Whether the caller marked what a provider may cache. */
 export function hasCacheHints(request: CanonicalRequest): boolean {
   if (request.cache !== undefined) return true;
   if (request.tools?.some((tool) => tool.cache !== undefined)) return true;
