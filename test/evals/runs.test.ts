@@ -4,7 +4,7 @@ import type { Json } from '../calls/caller.ts';
 import type { Org } from '../calls/world.ts';
 import { answering, chargedFor, startEvalWorld } from './world.ts';
 
-vi.setConfig({ testTimeout: 150_000 });
+vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 const world = await startEvalWorld();
 
 beforeAll(async () => {

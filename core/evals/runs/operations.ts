@@ -5,6 +5,7 @@ import {
   type Context,
   idOf,
   isId,
+  named,
   notFound,
   operation,
   orgCaller,
@@ -105,7 +106,7 @@ export const getRunOperation = operation({
   run: async (context, { id }) => viewRun(await getRun(context, id)),
 });
 
-const StartedRun = Type.Object({ run: RunView, estimate_micro: Type.Integer() });
+const StartedRun = named('EvalRunStarted', Type.Object({ run: RunView, estimate_micro: Type.Integer() }));
 
 export const createRunOperation = operation({
   name: 'evals.runs.create',
