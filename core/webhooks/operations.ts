@@ -19,11 +19,13 @@ import {
   refuseOtherVersion,
   ServiceError,
   sendVersion,
+  Time,
 } from '../kernel/index.ts';
 import { lockOrg } from '../orgs/index.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { dropQueued } from './delivery-store.ts';
 import { ALL_EVENTS, eventTypes, findUnknownEvent } from './events.ts';
+import { examples } from './examples.ts';
 import { getWebhook } from './find.ts';
 import { viewWebhook, WebhookView, WebhookWithSecret, webhookExample } from './schema.ts';
 import { newWebhookSecret, openReplaced, openSecret, sealReplaced, sealSecret, secretHint } from './sign.ts';
@@ -113,6 +115,32 @@ const listWebhooksOperation = operation({
   },
 });
 
+const EventTypeView = named(
+  'EventType',
+  Type.Object({
+    name: Type.String(),
+    description: Type.String(),
+    example: Type.Object(
+      {
+        id: idOf('event'),
+        type: Type.String(),
+        timestamp: Time,
+        org_id: idOf('org'),
+        data: Type.Record(Type.String(), Type.Unknown()),
+      },
+      { description: 'a body as it arrives' },
+    ),
+  }),
+);
+
+function viewEvent(name: keyof typeof eventTypes) {
+  const example = {
+    ...{ id: 'evt_01KACZ3V8S6T5R4Q3P2N1M0K9J', type: name, timestamp: '2026-11-21T10:00:00.000Z' },
+    ...{ org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J', data: { ...examples[name] } },
+  };
+  return { name, description: eventTypes[name], example };
+}
+
 const listEventsOperation = operation({
   name: 'webhooks.events',
   method: 'GET',
@@ -120,14 +148,14 @@ const listEventsOperation = operation({
   summary: 'List the events that endpoints can subscribe to',
   audience: { kind: 'key', scopes: 'any', session: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
   input: Type.Object({}),
-  output: listOf(named('EventType', Type.Object({ name: Type.String(), description: Type.String() }))),
+  output: listOf(EventTypeView),
   errors: [],
   example: {
     object: 'list',
-    data: [{ name: 'topup.completed', description: eventTypes['topup.completed'] }],
+    data: [viewEvent('topup.completed')],
   },
   async run() {
-    const data = Object.entries(eventTypes).map(([name, description]) => ({ name, description }));
+    const data = (Object.keys(eventTypes) as (keyof typeof eventTypes)[]).map(viewEvent);
     return { object: 'list' as const, data };
   },
 });

@@ -270,4 +270,10 @@ test.for(Object.entries(causes))('%s comes with what the documentation lists', a
   const found = come.find(({ type }) => type === event);
   expect(found, `only ${come.map(({ type }) => type).join(', ')} came`).toBeDefined();
   expect(Object.keys(found?.data ?? {}).sort()).toEqual(documented(event).sort());
+  const { data } = await tenant.run<{ data: { name: string; example: { type: string; data: object } }[] }>(
+    'webhooks.events',
+  );
+  const { example } = data.find(({ name }) => name === event) ?? {};
+  expect(example?.type).toBe(event);
+  expect(Object.keys(example?.data ?? {}).sort()).toEqual(documented(event).sort());
 });
