@@ -2403,6 +2403,29 @@ create table public.staff_item (
 CREATE INDEX staff_item_open ON public.staff_item USING btree (created_at) WHERE (resolved_at IS NULL);
 grant delete, insert, select, update on public.staff_item to svc_runtime;
 
+create table public.staff_look (
+  id text not null,
+  hash bytea not null,
+  opened_at timestamp with time zone,
+  staff_id text not null,
+  staff_session_id text not null,
+  org_id text not null,
+  reason text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint staff_look_pkey PRIMARY KEY (id),
+  constraint staff_look_hash_once UNIQUE (hash),
+  constraint staff_look_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint staff_look_id_check CHECK ((id ~ '^ses_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint staff_look_is_short CHECK ((expires_at <= (created_at + '00:30:00'::interval))),
+  constraint staff_look_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500))),
+  constraint staff_look_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint staff_look_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff(id),
+  constraint staff_look_staff_session_id_fkey FOREIGN KEY (staff_session_id) REFERENCES staff_session(id) ON DELETE CASCADE
+);
+CREATE INDEX staff_look_of_session ON public.staff_look USING btree (staff_session_id);
+grant delete, insert, select, update on public.staff_look to svc_runtime;
+
 create table public.staff_session (
   id text not null,
   hash bytea not null,

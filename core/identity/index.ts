@@ -34,6 +34,7 @@ export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { AuditEntryView, actorKinds, listAuditOperation } from './audit/list.ts';
 export type { FoundingTerms } from './founding-terms.ts';
+export { beginLookOperation } from './looks/operations.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
 export type { MemberKeys } from './members/member-keys.ts';
 export {

@@ -9,6 +9,7 @@ import {
 } from './account-operations.ts';
 import { admissionOperations } from './admission/operations.ts';
 import { listAuditOperation } from './audit/list.ts';
+import { openLookOperation } from './looks/operations.ts';
 import { memberOperations } from './members/operations.ts';
 import { createOrgOperation, transferOrgOperation } from './org-create.ts';
 import { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
@@ -53,6 +54,7 @@ export const identityOperations = [
   logoutOperation,
   logoutAllOperation,
   getSessionOperation,
+  openLookOperation,
   enterOrgOperation,
   reauthenticateOperation,
   listSessionsOperation,

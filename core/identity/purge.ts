@@ -1,6 +1,7 @@
 // Deletes rows of sign-in that are no longer needed.
 import type { Db } from '../kernel/index.ts';
 import { purgeAccess } from './access/store.ts';
+import { purgeLooks } from './looks/store.ts';
 import { purgeEmailChanges } from './profile/store.ts';
 import { purgeAssertions } from './saml/store.ts';
 import { purgeLog } from './scim/token-store.ts';
@@ -17,7 +18,7 @@ const LOG_MS = 90 * 86_400_000;
  * hourly job.
  */
 export async function purgeSignIn(db: Db, at: Date): Promise<number> {
-  const sessions = await purgeSessions(db, at);
+  const sessions = (await purgeSessions(db, at)) + (await purgeLooks(db, at));
   const staff = await purgeStaffSessions(db, at);
   const flows = (await purgeFlows(db, at)) + (await purgeAssertions(db, at));
   const signUp =

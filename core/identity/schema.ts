@@ -68,6 +68,15 @@ export const SignedInView = named(
     barred: nullable(
       oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive', 'payment_hold', 'org_closed']),
     ),
+    look: Type.Optional(
+      Type.Object(
+        { expires_at: Time },
+        {
+          description:
+            'a member of staff looks at the organization, until then and without changing anything',
+        },
+      ),
+    ),
   }),
 );
 export type SignedInView = Static<typeof SignedInView>;

@@ -9,6 +9,8 @@ import {
   type StaffCaller,
 } from '../kernel/index.ts';
 import { findMembership, type Membership, readableUntil } from '../orgs/index.ts';
+import { callerOfLook } from './looks/look.ts';
+import { findLook } from './looks/store.ts';
 import { isInNetworks } from './sessions/network.ts';
 import { findSessionByHash, touchSession } from './sessions/store.ts';
 import { hashToken, hasTokenForm } from './sessions/token.ts';
@@ -67,7 +69,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   }
   const token_hash = hashToken(token);
   const session = await findSessionByHash(db, token_hash, at);
-  if (session === null) throw ended();
+  if (session === null) return verifyLook(db, { ...proof, token_hash });
   if (org_override !== null && !isId('org', org_override)) throw notFound();
   const org_id = org_override ?? session.org_id;
   // An identity provider vouches for people in its own organization; in the others they sign in there.
@@ -94,6 +96,14 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
     ...(barred === undefined ? {} : { barred }),
     ...(suspended === undefined ? {} : { suspended }),
   };
+}
+
+/** The look behind a token that is of no person. @throws ServiceError session_expired, not_found. */
+async function verifyLook(db: Db, proof: SessionProof & { token_hash: Buffer }): Promise<SessionCaller> {
+  const look = await findLook(db, proof.token_hash, proof.at);
+  if (look === null) throw ended();
+  if (proof.org_override !== null && proof.org_override !== look.org_id) throw notFound();
+  return callerOfLook(look, { token_hash: proof.token_hash, environment: proof.environment });
 }
 
 /** The member of staff behind a staff token. @throws ServiceError authentication_required, session_expired. */

@@ -1,6 +1,6 @@
 // Sessions as callers see them.
 import { type Context, ServiceError, type SessionCaller } from '../kernel/index.ts';
-import { listMemberships } from '../orgs/index.ts';
+import { findOrg, listMemberships } from '../orgs/index.ts';
 import type { SessionView, SignedInView } from './schema.ts';
 import { findSession } from './sessions/store.ts';
 import { csrfToken } from './sessions/token.ts';
@@ -83,5 +83,29 @@ export async function viewSignedIn(
       barredBy(session, standing, { ip: context.client_ip, at: context.now() }) ??
       suspensionOf(standing) ??
       null,
+  };
+}
+
+/** The answer to a console that a member of staff looks through. */
+export async function viewLook(context: Context, caller: SessionCaller): Promise<SignedInView> {
+  const found = caller.org_id === null ? null : await findOrg(context.db, caller.org_id);
+  if (found === null || caller.looking === undefined) throw new Error('a look at nothing');
+  const { staff_id, expires_at } = caller.looking;
+  const end = expires_at.toISOString();
+  const org = {
+    ...{ id: found.id, slug: found.slug, name: found.name, status: found.status },
+    ...{ role: 'viewer' as const, suspended_for: null },
+  };
+  return {
+    user: { id: staff_id, email: caller.email, name: 'Staff', two_factor: true },
+    ...{ orgs: [org], org, role: 'viewer', grants: [] },
+    session: {
+      ...{ id: caller.session_id, user_id: staff_id, email: caller.email, current: true, method: 'password' },
+      ...{ two_factor: true, ip_prefix: null, user_agent: null, created_at: caller.proved_at.toISOString() },
+      ...{ last_seen_at: context.now().toISOString(), idle_expires_at: end, expires_at: end },
+    },
+    csrf_token: csrfToken(context.services.root_key, caller.session_id),
+    barred: null,
+    look: { expires_at: end },
   };
 }

@@ -68,7 +68,19 @@ function admitMaker(roles: readonly Role[] | 'any', { maker }: KeyCaller): void 
   throw denied(message, { role: roles[0] ?? 'none' });
 }
 
+/**
+ * A look reads what a viewer of the organization reads: nothing that changes anything, and nothing that is of a person, as
+ * staff are no person of it. Content and secrets are kept from it by its role.
+ */
+function refuseLook({ audience, method }: Admitting): void {
+  if (audience.kind === 'session' && audience.for_looks === true) return;
+  const roles = admittingRoles(audience);
+  if (method === 'GET' && roles !== 'any' && roles.length > 0) return;
+  throw denied('Staff who look at an organization read, and do nothing else.', { reason: 'look' });
+}
+
 function admitSession({ audience, method }: Admitting, caller: SessionCaller, at: Date): void {
+  if (caller.looking !== undefined) refuseLook({ audience, method });
   if (audience.kind !== 'key' && audience.kind !== 'session') {
     throw denied('Only staff can do this.', { audience: audience.kind });
   }

@@ -9,6 +9,7 @@ import { deskOperations } from '../desk/index.ts';
 import { evalOperations } from '../evals/index.ts';
 import { giftOperations } from '../gifts/index.ts';
 import {
+  beginLookOperation,
   identityOperations,
   staffListenerOperations as ofStaff,
   staffAccessOperations,
@@ -82,6 +83,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRefundOperations,
   ...staffSupportOperations,
   ...staffAccessOperations,
+  beginLookOperation,
   ...staffAdmissionOperations,
   ...staffPlanOperations,
   ...staffClosingOperations,

@@ -60,7 +60,7 @@ for (const scope of scopes) {
 
 /** Operations that nobody needs a credential for; each is meant to stand here. */
 const open = [
-  ...['auth.login', 'auth.login.totp', 'auth.sso.discover', 'invitations.lookup'],
+  ...['auth.login', 'auth.login.totp', 'auth.look', 'auth.sso.discover', 'invitations.lookup'],
   ...['auth.register', 'auth.verify_email', 'auth.verify_email.resend'],
   ...['auth.password.forgot', 'auth.password.reset'],
   ...['access_requests.create', 'access_requests.activation', 'access_requests.activate'],

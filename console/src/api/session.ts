@@ -23,6 +23,8 @@ export interface Session {
   readonly orgs: readonly Org[];
   /** An identity provider made it: a password proves nothing in it. */
   readonly by_provider?: boolean;
+  /** A member of staff looks at the organisation until then; absent: a session of a person. */
+  readonly look_ends_at?: string;
   /** The organisation entered last. */
   readonly org_id: string | null;
   readonly csrf_token: string;
@@ -148,12 +150,14 @@ export interface SessionAnswer {
   readonly orgs: readonly Org[];
   readonly org?: { readonly id: string } | null;
   readonly session?: { readonly method: string };
+  readonly look?: { readonly expires_at: string };
   readonly csrf_token: string;
 }
 
-function readSession({ user, orgs, org, session, csrf_token }: SessionAnswer): Session {
+function readSession({ user, orgs, org, session, look, csrf_token }: SessionAnswer): Session {
   const by_provider = session !== undefined && session.method !== 'password';
-  return { user, orgs, org_id: org?.id ?? null, by_provider, csrf_token };
+  const end = look === undefined ? {} : { look_ends_at: look.expires_at };
+  return { user, orgs, org_id: org?.id ?? null, by_provider, csrf_token, ...end };
 }
 
 /** Takes over what the server says of the session, with the token that it has from now on. */
@@ -206,6 +210,14 @@ export async function signIn(email: string, password: string): Promise<SignIn> {
 
 export async function proveSecondFactor(mfa_token: string, code: string): Promise<SignIn> {
   return finish(await call('POST', `${realm.auth}/login/totp`, { mfa_token, code }));
+}
+
+/** Opens the link of a look; null, or why it could not be. */
+export async function openLook(token: string): Promise<Fault | null> {
+  const opened = await call<{ session: unknown }>('POST', '/v1/auth/look', { token });
+  if (!opened.ok) return opened.fault;
+  take(opened.value.session);
+  return null;
 }
 
 /** Which identity provider signs addresses like `email` in; null: a password does. */

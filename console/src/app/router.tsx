@@ -104,6 +104,10 @@ const pages = {
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
   ),
+  look: lazyRouteComponent(
+    kept(() => import('../pages/account/look-page.tsx')),
+    'LookPage',
+  ),
   legal: lazyRouteComponent(
     kept(() => import('../pages/legal/page.tsx')),
     'LegalPage',
@@ -174,6 +178,8 @@ const invitationRoute = createRoute({
   path: '/invitation',
   component: pages.invitation,
 });
+
+const lookRoute = createRoute({ getParentRoute: () => rootRoute, path: '/look', component: pages.look });
 
 const registerRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -365,17 +371,9 @@ const profileRoute = createRoute({
 });
 
 const routeTree = rootRoute.addChildren([
-  signInRoute,
-  invitationRoute,
-  registerRoute,
-  requestAccessRoute,
-  activateRoute,
-  verifyEmailRoute,
-  forgotPasswordRoute,
-  resetPasswordRoute,
-  indexRoute,
-  returnRoute,
-  policyLinkRoute,
+  ...[signInRoute, invitationRoute, lookRoute, registerRoute, requestAccessRoute],
+  ...[activateRoute, verifyEmailRoute, forgotPasswordRoute, resetPasswordRoute, indexRoute],
+  ...[returnRoute, policyLinkRoute],
   orgRoute.addChildren([
     ...[homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute],
     ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],

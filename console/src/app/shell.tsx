@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
+import { LookNote } from './look-note.tsx';
 import { type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound } from './outside.tsx';
@@ -247,6 +248,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
             <Account session={session} />
           </header>
           <OfflineNote />
+          <LookNote />
           <SuspendedNote />
           <Suspense fallback={null}>
             <Announcements />

@@ -13,6 +13,7 @@ import {
 import { emailKey } from '../../mail/index.ts';
 import { findMembership } from '../../orgs/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { endLook } from '../looks/look.ts';
 import {
   CodeIn,
   EmailIn,
@@ -31,7 +32,7 @@ import { endSession, endSessions, endSsoSessions, listSessions } from '../sessio
 import { clearedCookie } from '../sessions/token.ts';
 import { findPerson } from '../store.ts';
 import type { Person, SessionRow } from '../types.ts';
-import { ownSession, sessionCaller, viewSession, viewSignedIn } from '../view.ts';
+import { ownSession, sessionCaller, viewLook, viewSession, viewSignedIn } from '../view.ts';
 import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
 import { beginAttempt } from './throttle.ts';
 
@@ -105,18 +106,22 @@ export const logoutOperation = operation({
   method: 'POST',
   path: '/v1/auth/logout',
   summary: 'End this session',
-  audience: anyone,
+  audience: { ...anyone, for_looks: true },
   input: Type.Object({}),
   output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},
   async run(context) {
-    const { user_id, session_id, org_id } = sessionCaller(context);
-    await context.transaction(async (context) => {
-      await endSession(context.db, { user_id, sso_org_id: null, id: session_id });
-      await writeAudit(context, { action: 'auth.logout', org_id });
-    });
+    const caller = sessionCaller(context);
+    const { user_id, session_id, org_id } = caller;
+    if (caller.looking !== undefined) await endLook(context, caller);
+    else {
+      await context.transaction(async (context) => {
+        await endSession(context.db, { user_id, sso_org_id: null, id: session_id });
+        await writeAudit(context, { action: 'auth.logout', org_id });
+      });
+    }
     context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
     return {};
   },
@@ -152,12 +157,16 @@ export const getSessionOperation = operation({
   method: 'GET',
   path: '/v1/auth/session',
   summary: 'Who is signed in, their organizations, the current one, and the CSRF token',
-  audience: anyone,
+  audience: { ...anyone, for_looks: true },
   input: Type.Object({}),
   output: SignedInView,
   errors: [],
   example: signedInExample,
-  run: async (context) => viewSignedIn(context, await ownSession(context), sessionCaller(context).org_id),
+  async run(context) {
+    const caller = sessionCaller(context);
+    if (caller.looking !== undefined) return viewLook(context, caller);
+    return viewSignedIn(context, await ownSession(context), caller.org_id);
+  },
 });
 
 export const enterOrgOperation = operation({

@@ -52,6 +52,8 @@ export type Audience =
       readonly reauthenticated?: true;
       /** Reachable by a session that still lacks the second factor its organization requires (`/v1/auth/*`). */
       readonly without_second_factor?: true;
+      /** What staff who look at an organization may do besides reading what its viewers read. */
+      readonly for_looks?: true;
     }
   /** A callback of a payment rail: the operation itself verifies the signature over the raw bytes. */
   | { readonly kind: 'signed' }
@@ -93,6 +95,12 @@ export interface SessionCaller {
    * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
    */
   readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_closed';
+  /** A member of staff looks at the organization: reads what a viewer reads, and nothing else. */
+  readonly looking?: {
+    readonly staff_id: Id<'staff'>;
+    readonly reason: string;
+    readonly expires_at: Date;
+  };
   /**
    * Its organization is suspended, and why: the session reads, and changes nothing. `org_closed`: its owner reads what was paid
    * and spent, and nothing else.

@@ -1,7 +1,7 @@
 // One organization: its money on one page, and the grant.
 import '../../../pages/credits/credits.css';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../../api/errors.ts';
 import {
@@ -27,6 +27,7 @@ import { BudgetsCard } from './budgets-card.tsx';
 import { DocumentsCard } from './documents-card.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { ActsCard, LotsCard, MovementsCard } from './ledger-cards.tsx';
+import { LookButton } from './look-dialog.tsx';
 import { NotYours } from './not-yours.tsx';
 import { PlanCard } from './plan-card.tsx';
 import { TopupsCard } from './topups-card.tsx';
@@ -158,6 +159,15 @@ function NameToCome() {
   );
 }
 
+function Acts({ org, children }: { org: Org | null | undefined; children: ReactNode }) {
+  return (
+    <>
+      {org && <LookButton org={org} />}
+      {children}
+    </>
+  );
+}
+
 export function StaffOrgPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const sandbox = readOrgSearch(useSearch({ strict: false })).env === 'sandbox';
@@ -177,7 +187,7 @@ export function StaffOrgPage() {
   );
   return (
     <>
-      <PageHead title={org?.name ?? <NameToCome />} actions={button}>
+      <PageHead title={org?.name ?? <NameToCome />} actions={<Acts org={org}>{button}</Acts>}>
         {org ? <Facts org={org} /> : <p />}
       </PageHead>
       <div className="stack">
