@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
-import { openPortal, type Portal } from '@svc/core/e-invoices/index.ts';
+import { demoApart, openPortal, type Portal } from '@svc/core/e-invoices/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
 import {
@@ -78,9 +78,14 @@ function contexts({ config, pool, log, money_in, portal, catalog, root_key }: Pa
  * Where documents are registered; null when no address is set, and they wait.
  * @throws Error for a file of keys that cannot be read, which stops the start.
  */
-function portalOf({ einvoice_url: url, einvoice_token: token, einvoice_keys: file }: Config): Portal | null {
+function portalOf(config: Config): Portal | null {
+  const { einvoice_url: url, einvoice_demo_url, einvoice_token: token, einvoice_keys: file } = config;
   const keys = file === null ? null : readPublicKeys(readFileSync(file, 'utf8'));
-  return url === null ? null : openPortal({ url, token, keys });
+  const real = url === null ? null : openPortal({ url, token, keys });
+  // The simulated one is given neither the token nor a document of somebody real.
+  const demo =
+    einvoice_demo_url === null ? null : openPortal({ url: einvoice_demo_url, token: null, keys: null });
+  return real === null && demo === null ? null : demoApart(demo, real);
 }
 
 /** What the gateways' catalog says too: runs set aside what a call can cost by its prices. */

@@ -29,6 +29,8 @@ export interface Addresses {
   readonly temporal: { readonly address: string; readonly port: number; readonly is_own: boolean };
   readonly temporal_ui: number;
   readonly rails: SimulatedRails;
+  /** Port of the simulated registration portal; null where a real one is set. */
+  readonly portal: number | null;
   /** Port of the worker's health and metrics. */
   readonly worker: number;
   /** What is known to prevent a program from starting, by the program's name. */
@@ -39,12 +41,14 @@ export interface Addresses {
 interface Remembered {
   temporal?: number;
   temporal_ui?: number;
+  portal?: number;
   rails?: { [name in Rail]?: SimulatedRail };
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const TEMPORAL_PORT = 7233;
 const TEMPORAL_UI_PORT = 8233;
+const PORTAL_PORT = 8086;
 const RAIL_PORTS: Readonly<Record<Rail, number>> = { a: 8085, b: 8084 };
 
 /** The first port of `preferred` that is free on loopback; otherwise any free port. */
@@ -130,9 +134,14 @@ export async function chooseAddresses(config: Config, dataDir: string): Promise<
     b: await simulatedRail(config, 'b', known),
   };
   const flow = await temporal(config, known);
+  const has_portal = config.einvoice_url !== null || config.einvoice_demo_url !== null;
+  const portal = has_portal
+    ? null
+    : await firstFree([known.portal, config.port === 8080 ? PORTAL_PORT : undefined]);
   const remembered: Remembered = {
     ...known,
     ...(flow.temporal.is_own ? { temporal: flow.temporal.port, temporal_ui: flow.temporal_ui } : {}),
+    ...(portal === null ? {} : { portal }),
     rails: {
       ...known.rails,
       ...(simulated.a === null ? {} : { a: simulated.a }),
@@ -147,6 +156,7 @@ export async function chooseAddresses(config: Config, dataDir: string): Promise<
     staff: staff.port,
     ...flow,
     rails: simulated,
+    portal,
     worker: await firstFree(config.metrics_port === 0 ? [] : [config.metrics_port + 2]),
     taken: taken === null ? {} : { admin: taken },
   };
@@ -193,6 +203,7 @@ export function sharedEnvironment(parts: {
     SVC_STAFF_PORT: String(addresses.staff),
     SVC_TEMPORAL_ADDRESS: addresses.temporal.address,
     ...railEnvironment(addresses.rails),
+    ...(addresses.portal === null ? {} : { SVC_EINVOICE_DEMO_URL: `http://127.0.0.1:${addresses.portal}` }),
   };
 }
 

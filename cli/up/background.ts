@@ -9,7 +9,14 @@ import { type ChildStart, logTail, startChild } from './child.ts';
 import { lookAtConsole } from './console.ts';
 import { Interrupted } from './interruption.ts';
 import { Keeper, type Program, StartFailed } from './keeper.ts';
-import { adminProgram, type Facts, railProgram, temporalProgram, workerProgram } from './programs.ts';
+import {
+  adminProgram,
+  type Facts,
+  portalProgram,
+  railProgram,
+  temporalProgram,
+  workerProgram,
+} from './programs.ts';
 import { quietStep, say } from './progress.ts';
 import { root, type Start } from './start.ts';
 
@@ -39,8 +46,9 @@ class Background {
     // Each part that waits for the packages reports what their failure means for it.
     packages.catch(() => {});
     const rails = this.rails();
+    const portal = this.portal();
     const temporal = this.temporal();
-    await Promise.all([rails, temporal, this.admin(packages), this.worker(packages, temporal)]);
+    await Promise.all([rails, portal, temporal, this.admin(packages), this.worker(packages, temporal)]);
     if (!this.aborted.signal.aborted) this.conclude();
   }
 
@@ -140,6 +148,14 @@ class Background {
     }
     return this.part('rails', program.address, () =>
       this.launch(program, `http://${program.address} (simulated payments)`),
+    );
+  }
+
+  private portal(): Promise<boolean> {
+    const program = portalProgram(this.facts);
+    if (program === null) return Promise.resolve(true);
+    return this.part('portal', program.address, () =>
+      this.launch(program, `http://${program.address} (simulated registration of documents)`),
     );
   }
 

@@ -62,7 +62,10 @@ export async function startDatabase(start: Start): Promise<Database> {
 }
 
 /** Migrates and seeds the database. @throws CannotStart when it cannot be migrated to this release. */
-export async function prepareDatabase(start: Start, url: string): Promise<Demo> {
+export async function prepareDatabase(
+  start: Start,
+  { url, has_portal }: { url: string; has_portal: boolean },
+): Promise<Demo> {
   const { migrate } = await import('@svc/core/db/index.ts');
   await step('schema', 'migrating', async () => {
     const { applied } = await migrate(url).catch((error: Error) => {
@@ -74,7 +77,7 @@ export async function prepareDatabase(start: Start, url: string): Promise<Demo> 
   });
   start.interruption.check();
   const { demo } = await step('demo', 'creating demo organizations', async () => {
-    const demo = await seedDemo(url, start.dataDir);
+    const demo = await seedDemo(url, { dataDir: start.dataDir, has_portal });
     return { demo, done: demo.fresh ? 'organizations and keys created' : 'organizations and keys as before' };
   });
   return demo;

@@ -114,10 +114,13 @@ async function bringUp(start: Start): Promise<Running> {
   hold(start);
   rmSync(upPath(dataDir), { force: true });
   await reapEarlier(dataDir);
-  const addresses = await chooseAddresses(config, dataDir);
+  const chosen = await chooseAddresses(config, dataDir);
   const database = await startDatabase(start);
   interruption.check();
-  const demo = await prepareDatabase(start, database.direct_url);
+  const has_portal = chosen.portal !== null;
+  const demo = await prepareDatabase(start, { url: database.direct_url, has_portal });
+  // Where staff have set a supplier, its documents are real ones, and nothing simulated is beside them.
+  const addresses = demo.has_supplier ? { ...chosen, portal: null } : chosen;
   interruption.check();
   const env = sharedEnvironment({ addresses, dataDir, databaseUrl: database.url });
   const facts: Facts = { config, dataDir, addresses, env };

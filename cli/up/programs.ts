@@ -146,6 +146,27 @@ export function railProgram(facts: Facts): Program | null {
   };
 }
 
+/** Registers documents of the demo supplier; null where a portal or a supplier is set. */
+export function portalProgram(facts: Facts): Program | null {
+  const { portal } = facts.addresses;
+  if (portal === null) return null;
+  const portal_url = `http://127.0.0.1:${portal}`;
+  return {
+    name: 'portal',
+    address: `127.0.0.1:${portal}`,
+    health_url: null,
+    child: {
+      args: [join(root, 'test/sim/e-invoices/main.ts'), '--port', String(portal)],
+      cwd: root,
+      log: logOf(facts, 'portal'),
+      env: facts.env,
+    },
+    probe: async () => ((await probeUrl(`${portal_url}/`)) === 'no answer' ? 'no answer' : null),
+    fields: { portal_url },
+    stop_within_ms: 3_000,
+  };
+}
+
 export function temporalProgram(facts: Facts, program: string): Program {
   const { config, dataDir, addresses } = facts;
   const { temporal, temporal_ui } = addresses;

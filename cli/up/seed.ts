@@ -2,8 +2,9 @@
 // shows secrets only once, so they are kept in the data directory and the second start prints the same keys.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPool, writeSetting } from '@svc/core/db/index.ts';
+import { createPool, readSetting, writeSetting } from '@svc/core/db/index.ts';
 import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
+import { readSupplier } from '@svc/core/invoices/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
@@ -21,6 +22,9 @@ const wanted = [
 ] as const;
 /** In India the state of the address decides the tax, so that without one nothing can be bought. */
 const ADDRESS_IN = { line1: '1 Example Road', city: 'Mumbai', state_code: '27', postal_code: '400001' };
+
+/** Made up, its check character right. */
+const GSTIN_IN = '27AAPFU0939F1ZV';
 
 /** The console login of a demo organization's owner. */
 interface ConsoleLogin {
@@ -42,6 +46,8 @@ interface DemoOrg {
 /** The first demo organization, the one that pays in rupees, and whether they were created just now. */
 export interface Demo extends DemoOrg {
   readonly indian: DemoOrg;
+  /** Staff have set who sells. */
+  readonly has_supplier: boolean;
   readonly fresh: boolean;
 }
 
@@ -68,7 +74,7 @@ async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
   });
 }
 
-/** Gives the demo organization in India an address, unless somebody gave it one. */
+/** Gives the demo organization in India an address and a GSTIN, so that its documents are registered, unless somebody gave it one. */
 async function addressIndia(context: Context): Promise<void> {
   const org = await findOrg(context.db, 'demo-in');
   const billing = org === null ? null : await findBilling(context.db, org.id);
@@ -77,7 +83,21 @@ async function addressIndia(context: Context): Promise<void> {
     org_id: billing.org_id,
     at: context.now(),
     billing_address: ADDRESS_IN,
+    ...(billing.gstin === null ? { gstin: GSTIN_IN } : {}),
   });
+}
+
+/**
+ * Lets documents of the demo supplier be registered exactly where the simulated portal runs; whether staff have set another
+ * supplier, for whom nothing is simulated.
+ */
+async function setRegistration(context: Context, has_portal: boolean): Promise<boolean> {
+  const { is_demo } = await readSupplier(context.db);
+  const value = has_portal && is_demo;
+  const at = context.now();
+  if ((await readSetting<boolean>(context.db, 'demo_e_invoices')) !== value)
+    await writeSetting(context.db, { name: 'demo_e_invoices', value, at });
+  return !is_demo;
 }
 
 async function createDemoKey(context: Context, slug: string, project: string) {
@@ -140,18 +160,22 @@ async function insistOnTerms(context: Context, made: readonly DemoOrg[]): Promis
  * Creates the demo organizations and keys that the database at `url` lacks. What `dataDir` remembers is kept as long
  * as the database has it too.
  */
-export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
+export async function seedDemo(
+  url: string,
+  { dataDir, has_portal }: { dataDir: string; has_portal: boolean },
+): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
   const pool = createPool(url, { max: 1, application: 'svc-up' });
   try {
     const remembered = readDemo(path);
     const context = await staffContext(pool);
     await takeShipped(context);
+    const has_supplier = await setRegistration(context, has_portal);
     const orgs = await Promise.all(remembered.map(({ org_id }) => findOrg(context.db, org_id)));
     const [first, second] = remembered;
     if (first !== undefined && second !== undefined && isWhole(remembered, orgs)) {
       await addressIndia(context);
-      return { ...first, indian: second, fresh: false };
+      return { ...first, indian: second, has_supplier, fresh: false };
     }
     const demo = await context.transaction(async (context) => {
       // So that people can try it; an installation does not give it unless staff say so.
@@ -164,7 +188,7 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
       return made;
     });
     writeFileSync(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    return { ...(demo[0] as DemoOrg), indian: demo[1] as DemoOrg, fresh: true };
+    return { ...(demo[0] as DemoOrg), indian: demo[1] as DemoOrg, has_supplier, fresh: true };
   } finally {
     await pool.end();
   }

@@ -33,6 +33,7 @@ export interface UpFields {
   readonly temporal_ui_url?: string;
   /** The simulated payment rail. */
   readonly rail_url?: string;
+  readonly portal_url?: string;
 }
 
 export interface ProgramState {

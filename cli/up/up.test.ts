@@ -129,7 +129,7 @@ const fileNow = () => readUpFile(dataDir) as UpFile;
 const pidOf = (name: string) => fileNow().processes.find((one) => one.name === name)?.pid as number;
 const running = (file: UpFile) =>
   file.processes.filter(({ pid }) => startOf(pid) !== null).map(({ name }) => name);
-const everything = ['postgres', 'gateway', 'rails', 'temporal', 'admin', 'worker'];
+const everything = ['postgres', 'gateway', 'rails', 'portal', 'temporal', 'admin', 'worker'];
 
 async function json(url: string, options: RequestInit = {}): Promise<Record<string, unknown>> {
   const answer = await fetch(url, options);
@@ -190,6 +190,12 @@ async function topUpInIndia({ base_url, demo_in }: UpFile): Promise<void> {
   await untilTrue('the top-up in rupees is paid and booked', async () => {
     const read = await json(`${base_url}/v1/credits/topups/${id}`, { headers: { authorization } });
     return read['status'] === 'paid';
+  });
+  // Its document is registered at the simulated portal, because the demo organization is a business.
+  await untilTrue('the invoice has its number of the portal', async () => {
+    const { data } = await json(`${base_url}/v1/invoices`, { headers: { authorization } });
+    const [invoice] = data as { irn_status: string; irn: string | null }[];
+    return invoice?.irn_status === 'generated' && /^[0-9a-f]{64}$/.test(invoice.irn ?? '');
   });
 }
 

@@ -1,5 +1,5 @@
 export { registerAgain } from './again.ts';
-export { openPortal, type Portal, PortalError } from './portal.ts';
+export { demoApart, openPortal, type Portal, PortalError } from './portal.ts';
 export {
   abandonRegistration,
   drawRegistered,

@@ -1,7 +1,7 @@
 // The invoice registration portal over HTTP, in the words of its API (documents in schema 1.1; error 2150 is a duplicate,
 // 2283 a document that is too old to be shown again). It is asked through a provider that signs in there for us.
 
-import type { EInvoice } from '../invoices/index.ts';
+import { DEMO_SUPPLIER, type EInvoice } from '../invoices/index.ts';
 import { isObject } from '../kernel/index.ts';
 import { type PortalAnswer, type PortalKeys, readAnswer } from './answer.ts';
 
@@ -90,6 +90,21 @@ export function openPortal(options: {
       if (second.kind === 'refused' && second.code === 'signature') return second;
       if (second.kind !== 'refused') return usable(second);
       return { kind: 'hidden', irn: first.irn, code: second.code, message: second.message };
+    },
+  };
+}
+
+/**
+ * Keeps what is simulated apart: documents of the demo supplier, which is nobody, go to `demo` and to no other portal, and
+ * `demo` gets no other document, whatever else is set. Where the one is missing its documents wait.
+ */
+export function demoApart(demo: Portal | null, real: Portal | null): Portal {
+  return {
+    async register(document) {
+      const is_demo = document.SellerDtls.Gstin === DEMO_SUPPLIER.gstin;
+      const portal = is_demo ? demo : real;
+      if (portal !== null) return portal.register(document);
+      throw new PortalError(`SVC_EINVOICE_${is_demo ? 'DEMO_' : ''}URL is not set`);
     },
   };
 }

@@ -24,10 +24,16 @@ export const DEMO_SUPPLIER: Supplier = {
   e_invoicing: false,
 };
 
-/** The supplier of setting `supplier`, or the demo one: `is_demo` then, and a live rail must not sell in its name. */
+/**
+ * The supplier of setting `supplier`, or the demo one: `is_demo` then, and a live rail must not sell in its name. Its
+ * documents are registered where `make up` runs a simulated portal (setting `demo_e_invoices`).
+ */
 export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_demo: boolean }> {
   const set = await readSetting<Partial<Supplier>>(db, 'supplier');
-  if (set === null) return { supplier: DEMO_SUPPLIER, is_demo: true };
+  if (set === null) {
+    const e_invoicing = (await readSetting<boolean>(db, 'demo_e_invoices')) === true;
+    return { supplier: { ...DEMO_SUPPLIER, e_invoicing }, is_demo: true };
+  }
   // A field that a real supplier leaves out is absent, and never filled from the demo supplier.
   const bare = {
     ...{ gstin: null, pan: null, lut: null },

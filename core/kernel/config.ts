@@ -274,6 +274,12 @@ export const settings = {
   ),
   fx_source: setting('SVC_FX_SOURCE', 'source of exchange rates: static, ecb or an address', 'static', text),
   einvoice_url: setting('SVC_EINVOICE_URL', 'where documents are registered (IRN)', null, address),
+  einvoice_demo_url: setting(
+    'SVC_EINVOICE_DEMO_URL',
+    'simulated portal for documents of the demo supplier',
+    null,
+    address,
+  ),
   einvoice_token: setting('SVC_EINVOICE_TOKEN', 'token for that address', null, optional, true),
   einvoice_keys: setting('SVC_EINVOICE_KEYS_FILE', 'PEM file with public keys of the portal', null, optional),
   smtp_url: setting(

@@ -2,6 +2,7 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import {
+  demoApart,
   openPortal,
   PortalError,
   type RegistrationProgress,
@@ -94,6 +95,26 @@ async function insist(document: { id: InvoiceId }, tries = 0): Promise<number> {
     return insist(document, tries + 1);
   }
 }
+
+test('a simulated portal gets documents of the demo supplier alone, and a real one none of them', async () => {
+  const asked: string[] = [];
+  const named = (name: string) => ({
+    async register() {
+      asked.push(name);
+      return { kind: 'unusable', reason: 'only named' } as const;
+    },
+  });
+  const of = (gstin: string) => ({ SellerDtls: { Gstin: gstin } }) as never;
+  const demo = of(DEMO_SUPPLIER.gstin as string);
+  const real = of('29AABCU9603R1ZJ');
+  const both = demoApart(named('demo'), named('real'));
+  await both.register(demo);
+  await both.register(real);
+  expect(asked).toEqual(['demo', 'real']);
+  await expect(demoApart(named('demo'), null).register(real)).rejects.toThrow('SVC_EINVOICE_URL');
+  await expect(demoApart(null, named('real')).register(demo)).rejects.toThrow('SVC_EINVOICE_DEMO_URL');
+  expect(asked).toHaveLength(2);
+});
 
 test.each([
   ['B2B', 'IN', { gstin: '29AABCU9603R1ZJ', tax_status: 'gst_registered' }, {}],

@@ -38,7 +38,7 @@ let worker: WorkerProcess;
 let serial = 0;
 const name = () => `org-${++serial}`;
 const start = () =>
-  world.worker(temporal.address, { SVC_EINVOICE_URL: portal.url, SVC_DATABASE_CONNECTIONS: '30' });
+  world.worker(temporal.address, { SVC_EINVOICE_DEMO_URL: portal.url, SVC_DATABASE_CONNECTIONS: '30' });
 
 beforeAll(async () => {
   const { supplier } = await readSupplier(world.pool);
