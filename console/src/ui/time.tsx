@@ -1,6 +1,6 @@
 // Times on a page, all renewed by one timer.
 import { useSyncExternalStore } from 'react';
-import { agoText, feedText, instantOf, utcText } from './format/time.ts';
+import { agoText, documentDate, feedText, instantOf, utcText } from './format/time.ts';
 
 const TICK_MS = 15_000;
 const listeners = new Set<() => void>();
@@ -51,9 +51,14 @@ function AgoTime({ at }: { at: Date }) {
   return <Instant at={at} text={agoText(at, at > renewed ? new Date() : renewed)} />;
 }
 
-/** `feed`: 10:42:07. `ago`: 2 minutes ago. Hover shows UTC with milliseconds. Not yet set is a dash or `never`. */
-export function Time(props: { at: string | null | undefined; as?: 'feed' | 'ago'; never?: string }) {
+/** `feed`: 10:42:07. `ago`: 2 minutes ago. `document`: the date that a document bears. Hover shows UTC with milliseconds. Not yet set is a dash or `never`. */
+export function Time(props: {
+  at: string | null | undefined;
+  as?: 'feed' | 'ago' | 'document';
+  never?: string;
+}) {
   const { at, as = 'ago', never = '–' } = props;
   if (at === null || at === undefined) return <span className="faint">{never}</span>;
+  if (as === 'document') return <Instant at={instantOf(at)} text={documentDate(instantOf(at))} tabular />;
   return as === 'feed' ? <FeedTime at={instantOf(at)} /> : <AgoTime at={instantOf(at)} />;
 }

@@ -57,7 +57,7 @@ function Line({
         <Registration row={row} />
       </td>
       <td className="soft" data-label="Date">
-        <Time at={row.issuedAt} />
+        <Time at={row.issuedAt} as="document" />
       </td>
       <td data-label="Kind">{nameOf(row.kind)}</td>
       <td className="n" data-label="Taxable">

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import {
   agoText,
+  dateText,
   dayText,
+  documentDate,
   greetingAt,
   instantOf,
   lastDays,
@@ -53,4 +55,10 @@ test('the greeting goes by the clock of the person, and at night it names no par
     'Good evening',
     'Good evening',
   ]);
+});
+
+test('a document has one date wherever it is read, that of Kolkata, and a day far off its year', () => {
+  expect(documentDate(new Date('2027-03-31T18:29:59Z'))).toBe('31 Mar 2027');
+  expect(documentDate(new Date('2027-03-31T18:30:00Z'))).toBe('1 Apr 2027');
+  expect(dateText('2027-01-01')).toBe('1 Jan 2027');
 });

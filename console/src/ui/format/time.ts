@@ -41,6 +41,15 @@ const utcDate = new Intl.DateTimeFormat('en-GB', {
   ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
 });
 
+const kolkata = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'Asia/Kolkata' },
+});
+
+/** The date that a document bears, wherever it is read: that of Kolkata. */
+export function documentDate(at: Date): string {
+  return kolkata.format(at);
+}
+
 /** "21 Nov 2026" of a UTC day "2026-11-21", where the year counts. */
 export function dateText(day: string): string {
   return utcDate.format(new Date(`${day}T00:00:00Z`));

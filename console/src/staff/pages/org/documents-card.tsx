@@ -26,7 +26,7 @@ function Line({ row }: { row: StaffDocumentRowFragment }) {
       </td>
       <td data-label="Kind">{row.kind.replaceAll('_', ' ')}</td>
       <td className="soft" data-label="Issued">
-        <Time at={row.issuedAt} />
+        <Time at={row.issuedAt} as="document" />
       </td>
       <td className="n" data-label="Tax">
         {row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, row.currency)}
