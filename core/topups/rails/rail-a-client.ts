@@ -91,7 +91,8 @@ export async function askRailA<T>(
 ): Promise<T> {
   try {
     const answer = await call(await client);
-    objectIn(answer);
+    // Calls that read page after page come back with the rows of all.
+    if (!Array.isArray(answer)) objectIn(answer);
     return answer;
   } catch (thrown) {
     const answer = answerOf(thrown);
