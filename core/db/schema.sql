@@ -714,63 +714,6 @@ create table public.email_change (
 );
 grant delete, insert, select, update on public.email_change to svc_runtime;
 
-create table public.experiment_bucket (
-  org_id text not null,
-  environment text not null,
-  name text not null,
-  version integer not null,
-  experiment text not null,
-  arm text not null,
-  bucket integer not null,
-  calls bigint not null,
-  errors bigint not null,
-  cost_micro bigint not null,
-  ttft_calls bigint not null,
-  ttft_ms double precision not null,
-  constraint experiment_bucket_pkey PRIMARY KEY (org_id, environment, name, version, experiment, arm, bucket),
-  constraint experiment_bucket_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
-  constraint experiment_bucket_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999))),
-  constraint experiment_bucket_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
-);
-grant delete, insert, select, update on public.experiment_bucket to svc_runtime;
-
-create table public.experiment_hour (
-  org_id text not null,
-  environment text not null,
-  name text not null,
-  version integer not null,
-  experiment text not null,
-  arm text not null,
-  hour timestamp with time zone not null,
-  ttft_bin integer not null,
-  requests bigint not null,
-  errors bigint not null,
-  cost_micro bigint not null,
-  output_tokens bigint not null,
-  constraint experiment_hour_pkey PRIMARY KEY (org_id, environment, name, version, experiment, arm, hour, ttft_bin),
-  constraint experiment_hour_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
-  constraint experiment_hour_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
-);
-CREATE INDEX experiment_hour_by_age ON public.experiment_hour USING btree (hour);
-grant delete, insert, select, update on public.experiment_hour to svc_runtime;
-
-create table public.experiment_sample (
-  org_id text not null,
-  environment text not null,
-  name text not null,
-  version integer not null,
-  experiment text not null,
-  arm text not null,
-  bucket integer not null,
-  hour timestamp with time zone not null,
-  ttft_ms double precision,
-  failed boolean not null,
-  cost_micro bigint not null,
-  output_tokens bigint not null,
-  constraint experiment_sample_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
-  constraint experiment_sample_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999)))
-);
-grant delete, insert, select, update on public.experiment_sample to svc_runtime;
 create table public.erased_call (
   dsr_id text not null,
   request_id text not null,
@@ -795,6 +738,7 @@ create table public.erasure_tombstone (
   constraint erasure_tombstone_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 grant delete, insert, select, update on public.erasure_tombstone to svc_runtime;
+
 create table public.eval_call (
   run_id text not null,
   unit_no integer not null,
@@ -940,6 +884,64 @@ create table public.eval_suite (
 );
 CREATE INDEX eval_suite_walk ON public.eval_suite USING btree (org_id, created_at DESC, id DESC);
 grant delete, insert, select, update on public.eval_suite to svc_runtime;
+
+create table public.experiment_bucket (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  version integer not null,
+  experiment text not null,
+  arm text not null,
+  bucket integer not null,
+  calls bigint not null,
+  errors bigint not null,
+  cost_micro bigint not null,
+  ttft_calls bigint not null,
+  ttft_ms double precision not null,
+  constraint experiment_bucket_pkey PRIMARY KEY (org_id, environment, name, version, experiment, arm, bucket),
+  constraint experiment_bucket_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
+  constraint experiment_bucket_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999))),
+  constraint experiment_bucket_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
+);
+grant delete, insert, select, update on public.experiment_bucket to svc_runtime;
+
+create table public.experiment_hour (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  version integer not null,
+  experiment text not null,
+  arm text not null,
+  hour timestamp with time zone not null,
+  ttft_bin integer not null,
+  requests bigint not null,
+  errors bigint not null,
+  cost_micro bigint not null,
+  output_tokens bigint not null,
+  constraint experiment_hour_pkey PRIMARY KEY (org_id, environment, name, version, experiment, arm, hour, ttft_bin),
+  constraint experiment_hour_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
+  constraint experiment_hour_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
+);
+CREATE INDEX experiment_hour_by_age ON public.experiment_hour USING btree (hour);
+grant delete, insert, select, update on public.experiment_hour to svc_runtime;
+
+create table public.experiment_sample (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  version integer not null,
+  experiment text not null,
+  arm text not null,
+  bucket integer not null,
+  hour timestamp with time zone not null,
+  ttft_ms double precision,
+  failed boolean not null,
+  cost_micro bigint not null,
+  output_tokens bigint not null,
+  constraint experiment_sample_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
+  constraint experiment_sample_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999)))
+);
+grant delete, insert, select, update on public.experiment_sample to svc_runtime;
 
 create table public.fx_day (
   source text not null,

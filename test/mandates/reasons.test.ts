@@ -1,8 +1,10 @@
 // Every reason that stops an automatic top-up: each is brought about, leaves its event, and stands in the view.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeSetting } from '@svc/core/db/index.ts';
 import type { Context } from '@svc/core/kernel/index.ts';
 import { now } from '@svc/core/kernel/index.ts';
+import { takeShipped } from '@svc/core/legal/index.ts';
 import {
   actOnMandate,
   announceAttempt,
@@ -26,10 +28,12 @@ const DOLLAR = 1_000_000;
 const world = await startWorld();
 const { context, sim } = world;
 const doc = readFileSync(join(root, 'docs/money/auto-topup.md'), 'utf8');
+await takeShipped(context);
 const catalog = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
 
 afterEach(async () => {
   sim.turn({ api: [] });
+  await world.rows(`delete from settings where name = 'legal'`);
   await world.expectRight();
 });
 
@@ -93,6 +97,13 @@ const causes: Readonly<Record<BlockReason, (payer: Payer) => Promise<void>>> = {
     change('update mandate set max_amount_minor = $2 where org_id = $1', 100, payer),
   amount_too_small: (payer) => change('update auto_topup set amount_minor = $2 where org_id = $1', 1, payer),
   price_unavailable: async () => {},
+  // Terms have been waiting to be accepted for longer than two weeks.
+  legal_acceptance_required: async () => {
+    const at = new Date(now().getTime());
+    const value = { grievance_officer: 'Officer', dpo_email: 'dpo@svc.example', enforced_at: at };
+    await writeSetting(world.pool, { name: 'legal', value, at });
+    world.pass(15 * DAY);
+  },
   rail_unavailable: async () => {},
 };
 

@@ -1,4 +1,4 @@
--- compatible_from: 0053
+-- compatible_from: 0054
 -- What organizations were told of a fee that rises, before it does: a rise holds for one only after its notice.
 
 create table plan_fee_notice (

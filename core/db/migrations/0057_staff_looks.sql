@@ -1,4 +1,4 @@
--- compatible_from: 0052
+-- compatible_from: 0054
 -- Looks of staff at an organization as its people see it: half an hour, read only. A look ends with the session of staff
 -- that began it.
 create table staff_look (

@@ -1,4 +1,4 @@
--- compatible_from: 0053
+-- compatible_from: 0054
 -- Experiments of routing policies: what the calls of either arm showed. An older program routes as if there were none, and
 -- its calls count in neither arm.
 

@@ -1,4 +1,4 @@
--- compatible_from: 0052
+-- compatible_from: 0054
 -- Legal documents in versions, who accepted which and what its text was, and the list of sub-processors.
 
 create table legal_version (

@@ -1,4 +1,4 @@
--- compatible_from: 0055
+-- compatible_from: 0054
 -- Calls that people have made for them without a key (evaluations) count in the ledger under a number of their project.
 create table people_key_no (
   project_id text not null references project,
