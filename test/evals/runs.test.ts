@@ -86,11 +86,11 @@ test('a run grades every answer of every target, and costs what the ledger has c
     case_id: 'case_1',
     cells: [{ pass_rate: 1 }, { pass_rate: 1 }],
   });
-  const { rows } = await world.db.query<{ app: string; tags: Json }>(
-    `select app, tags from request_row where request_id = $1`,
+  const { rows } = await world.db.query<{ app_id: string; tags: Json }>(
+    `select app_id, tags from request_row where request_id = $1`,
     [results[0]?.['request_id']],
   );
-  expect(rows[0]).toMatchObject({ app: 'svc-evals', tags: { eval_run: run['id'] } });
+  expect(rows[0]).toMatchObject({ app_id: 'svc-evals', tags: { eval_run: run['id'] } });
 });
 
 test('a judge is asked as often as wanted, and most of its grades decide', async () => {
