@@ -4,7 +4,7 @@ import type { Context } from '../kernel/index.ts';
 import { sendMail } from '../mail/index.ts';
 import { findOrg, findProject } from '../orgs/index.ts';
 import { writeKeyEvent } from './events.ts';
-import { statusAt } from './grant.ts';
+import { statusAt } from './grants/grant.ts';
 import { type EndingKey, insertKeyNotice, listEndingKeys } from './notice-store.ts';
 import { lockKey } from './store.ts';
 

@@ -1,7 +1,17 @@
 export { memberKeys } from './departure.ts';
 export { lockAllKeys, revokeAllKeys } from './departure-store.ts';
 export { notifyExpiringKeys } from './expiry.ts';
-export { statusAt } from './grant.ts';
+export { statusAt } from './grants/grant.ts';
+export {
+  grantOfRun,
+  peopleNumber,
+  RUN_PREFIX,
+  type RunClaims,
+  readRunCredential,
+  runCredential,
+  runSecret,
+} from './grants/run-grant.ts';
+export { grantOfSession } from './grants/session-grant.ts';
 export { createKey } from './issue.ts';
 export { purgeKeyNotices } from './notice-store.ts';
 export {
@@ -17,18 +27,8 @@ export {
 export { keysInUse, readKeys } from './read.ts';
 export { coversScope, roleBehind, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
-export {
-  grantOfRun,
-  peopleNumber,
-  RUN_PREFIX,
-  type RunClaims,
-  readRunCredential,
-  runCredential,
-  runSecret,
-} from './run-grant.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { hasKeyForm, keyHint, newKeySecret } from './secret.ts';
-export { grantOfSession } from './session-grant.ts';
 export {
   findKey,
   findKeyMaker,

@@ -14,7 +14,7 @@ import {
 import { orderBudget } from '../ledger/index.ts';
 import { findProject, lockOrg, type Org, type Project, planLimits, refuseUnaccepted } from '../orgs/index.ts';
 import { writeKeyEvent } from './events.ts';
-import { statusAt } from './grant.ts';
+import { statusAt } from './grants/grant.ts';
 import {
   CURRENT_SVC_VERSION,
   personBehind,

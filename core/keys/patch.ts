@@ -1,7 +1,7 @@
 // `PATCH /v1/keys/{id}`: a JSON merge patch over a key's settings.
 import { type Context, invalid, notFound, orgCaller, ServiceError, timeInMs } from '../kernel/index.ts';
 import { lockOrg } from '../orgs/index.ts';
-import { statusAt } from './grant.ts';
+import { statusAt } from './grants/grant.ts';
 import { changeBudget, DEFAULT_ALERTS } from './issue.ts';
 import {
   CURRENT_SVC_VERSION,

@@ -1,6 +1,6 @@
 // Many keys for one answer.
 import { type Context, type Environment, orgCaller } from '../kernel/index.ts';
-import { statusAt } from './grant.ts';
+import { statusAt } from './grants/grant.ts';
 import type { KeyView } from './schema.ts';
 import { findKeys, listKeys } from './store.ts';
 import type { KeyRow, KeyStatus } from './types.ts';

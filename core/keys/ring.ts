@@ -14,7 +14,7 @@ import {
 } from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
 import type { Changes } from '../runtime/index.ts';
-import { grantOf } from './grant.ts';
+import { grantOf } from './grants/grant.ts';
 import { hasKeyForm } from './secret.ts';
 import { findKeyByHash, touchKeys } from './store.ts';
 import type { KeyGrant, KeyRing } from './types.ts';

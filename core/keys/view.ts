@@ -2,7 +2,7 @@
 import type { Context, Environment, KeyCaller, MemberCaller } from '../kernel/index.ts';
 import { type BudgetWindow, readWindows } from '../ledger/index.ts';
 import { ledgerOf } from '../orgs/index.ts';
-import { statusAt } from './grant.ts';
+import { statusAt } from './grants/grant.ts';
 import type { KeyView } from './schema.ts';
 import type { KeyRow } from './types.ts';
 

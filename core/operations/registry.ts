@@ -71,7 +71,10 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 /** Files that people download in the console, which has GraphQL for everything else. */
 export const fileOperations: readonly Operation[] = operations.filter(
   ({ name, produces }) =>
-    produces === 'application/pdf' || produces === 'text/markdown' || name === 'audit.list' || name === 'privacy.export',
+    produces === 'application/pdf' ||
+    produces === 'text/markdown' ||
+    name === 'audit.list' ||
+    name === 'privacy.export',
 );
 
 /** What staff do; reached through the GraphQL of the staff listener, never over REST. */

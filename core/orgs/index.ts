@@ -56,7 +56,7 @@ export {
   planIn,
   planLimits,
 } from './plans.ts';
-export { findDataPolicy, findPepper, setDataPolicy, type StoredDataPolicy } from './policy-store.ts';
+export { findDataPolicy, findPepper, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export {
   archiveProject,
   findProject,

@@ -57,7 +57,14 @@ export const examples: Readonly<Record<keyof typeof eventTypes, Data>> = {
   'key.revoked': key,
   'key.expiring': { ...key, expires_at: '2026-11-28T10:00:00.000Z' },
   'eval.run.completed': {
-    ...{ run_id: id('er'), suite_id: id('es'), status: 'completed', stop_reason: '', score: 0.95, cost_micro: 41_200 },
+    ...{
+      run_id: id('er'),
+      suite_id: id('es'),
+      status: 'completed',
+      stop_reason: '',
+      score: 0.95,
+      cost_micro: 41_200,
+    },
     counts: { total: 20, done: 20, passed: 19, failed: 1, errors: 0, skipped: 0 },
   },
   'privacy.request.completed': { request_id: id('dsr'), kind: 'erasure', records: 42 },

@@ -9,8 +9,8 @@ import { environmentOf } from '../../run.ts';
 import { builder } from '../builder.ts';
 import type { StreamLife, TenantContext } from '../context.ts';
 import { EnvironmentEnum } from './common.ts';
+import { Topup } from './money/topup.ts';
 import { Request } from './request.ts';
-import { Topup } from './topup.ts';
 
 type Row = Static<typeof RowView>;
 type TopupRow = Static<typeof TopupView>;

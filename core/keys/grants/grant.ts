@@ -1,8 +1,8 @@
 // Computes what a key allows from its row and from its organization. Pure.
-import type { Environment } from '../kernel/index.ts';
-import { type GrantFacts, legalCallsEnd, limitsOf } from '../orgs/index.ts';
-import type { RedactionSettings } from '../redaction/index.ts';
-import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
+import type { Environment } from '../../kernel/index.ts';
+import { type GrantFacts, legalCallsEnd, limitsOf } from '../../orgs/index.ts';
+import type { RedactionSettings } from '../../redaction/index.ts';
+import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from '../types.ts';
 
 /** The status a caller sees at `now`; the end is exclusive. */
 export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at' | 'blocked_at'>, now: Date): KeyStatus {

@@ -5,9 +5,9 @@ import {
   listInvoicesOperation,
   resendOperation,
 } from '@svc/core/invoices/index.ts';
-import { builder, derive } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { mutation } from '../mutation.ts';
+import { builder, derive } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { mutation } from '../../mutation.ts';
 import { type Book, Credits } from './credits.ts';
 
 derive.enum('InvoiceKind', invoiceKinds);

@@ -1,10 +1,10 @@
 // What a person may ask about calls without a key: a session stands for the oldest project of its environment, which is
 // the one that the organization began with.
-import { type Db, type Id, ServiceError, type SessionCaller } from '../kernel/index.ts';
-import { findGrantFacts, limitsOf, listProjects } from '../orgs/index.ts';
+import { type Db, type Id, ServiceError, type SessionCaller } from '../../kernel/index.ts';
+import { findGrantFacts, limitsOf, listProjects } from '../../orgs/index.ts';
+import { CURRENT_SVC_VERSION } from '../rights.ts';
+import type { Grant } from '../types.ts';
 import { inherited } from './grant.ts';
-import { CURRENT_SVC_VERSION } from './rights.ts';
-import type { Grant } from './types.ts';
 
 /** No key has these, so that no policy, budget or limit of a key applies. */
 export const NO_KEY = { id: 'key_00000000000000000000000000' as Id<'key'>, no: 0 };

@@ -11,15 +11,15 @@ import {
   type Id,
   nowMs,
   ServiceError,
-} from '../kernel/index.ts';
-import { orderBudget } from '../ledger/index.ts';
-import { findGrantFacts, limitsOf, type Org, type Project } from '../orgs/index.ts';
+} from '../../kernel/index.ts';
+import { orderBudget } from '../../ledger/index.ts';
+import { findGrantFacts, limitsOf, type Org, type Project } from '../../orgs/index.ts';
+import { findPeopleNumber, insertPeopleNumber } from '../people-store.ts';
+import { CURRENT_SVC_VERSION } from '../rights.ts';
+import { findKey } from '../store.ts';
+import type { Grant } from '../types.ts';
 import { grantOf, inherited, statusAt } from './grant.ts';
-import { findPeopleNumber, insertPeopleNumber } from './people-store.ts';
-import { CURRENT_SVC_VERSION } from './rights.ts';
 import { NO_KEY, UNLIMITED } from './session-grant.ts';
-import { findKey } from './store.ts';
-import type { Grant } from './types.ts';
 
 export const RUN_PREFIX = 'svc-run-';
 /** How long a credential is good for: a page of calls gets a new one. */

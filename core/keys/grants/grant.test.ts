@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GrantFacts, OrgDataPolicy } from '../orgs/index.ts';
+import type { GrantFacts, OrgDataPolicy } from '../../orgs/index.ts';
+import type { KeyRow, OwnDataPolicy } from '../types.ts';
 import { combinePolicies, grantOf, statusAt } from './grant.ts';
-import type { KeyRow, OwnDataPolicy } from './types.ts';
 
 const region = fc.constantFrom('eu', 'us', 'in');
 const regions = fc.uniqueArray(region);

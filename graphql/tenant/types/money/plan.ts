@@ -7,11 +7,11 @@ import {
   PlanChangeView,
   setPlanOperation,
 } from '@svc/core/plans/index.ts';
-import type { OutputOptions } from '../../derive.ts';
-import { builder, derive } from '../builder.ts';
-import { nullWhenMissing } from '../missing.ts';
-import { mutation } from '../mutation.ts';
-import { Organization } from './organization.ts';
+import type { OutputOptions } from '../../../derive.ts';
+import { builder, derive } from '../../builder.ts';
+import { nullWhenMissing } from '../../missing.ts';
+import { mutation } from '../../mutation.ts';
+import { Organization } from '../organization.ts';
 
 /** Fields of a derived type are known to the schema, not to the compiler. */
 type Fields = Parameters<NonNullable<OutputOptions['extra']>>[0];

@@ -13,9 +13,9 @@ import {
   listGiftsOperation,
 } from '@svc/core/gifts/index.ts';
 import { listRedemptionsOperation, RedemptionView, redeemOperation } from '@svc/core/redeem/index.ts';
-import { builder, derive } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { mutation } from '../mutation.ts';
+import { builder, derive } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { mutation } from '../../mutation.ts';
 import { type Book, Credits } from './credits.ts';
 
 derive.enum('GiftStatus', giftStatuses);

@@ -1,6 +1,6 @@
 // The credential with which a worker makes calls for a run: it cannot be forged, changed, moved to another run or kept.
 import { afterEach, expect, test } from 'vitest';
-import { type Id, secureBytes, shiftClock } from '../kernel/index.ts';
+import { type Id, secureBytes, shiftClock } from '../../kernel/index.ts';
 import { type RunClaims, readRunCredential, runCredential, runSecret } from './run-grant.ts';
 
 const root_key = secureBytes(32);

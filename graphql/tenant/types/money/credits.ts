@@ -14,12 +14,12 @@ import {
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
 import type { Static } from 'typebox';
-import { toWire } from '../../derive.ts';
-import { environmentOf } from '../../run.ts';
-import { builder, derive } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { mutation } from '../mutation.ts';
-import { EnvironmentEnum } from './common.ts';
+import { toWire } from '../../../derive.ts';
+import { environmentOf } from '../../../run.ts';
+import { builder, derive } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { mutation } from '../../mutation.ts';
+import { EnvironmentEnum } from '../common.ts';
 
 derive.enum('LedgerEntryKind', ENTRY_KINDS);
 derive.enum('LotKind', lotKinds);

@@ -9,11 +9,11 @@ import {
   TopupView,
   topupStatuses,
 } from '@svc/core/topups/index.ts';
-import { toWire } from '../../derive.ts';
-import { builder, derive, Node } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { nullWhenMissing } from '../missing.ts';
-import { mutation } from '../mutation.ts';
+import { toWire } from '../../../derive.ts';
+import { builder, derive, Node } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { nullWhenMissing } from '../../missing.ts';
+import { mutation } from '../../mutation.ts';
 import { type Book, Credits } from './credits.ts';
 
 derive.enum('TopupStatus', topupStatuses);

@@ -6,10 +6,10 @@ import {
   refundStatuses,
   refundTopupOperation,
 } from '@svc/core/refunds/index.ts';
-import { builder, derive, Node } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { nullWhenMissing } from '../missing.ts';
-import { mutation } from '../mutation.ts';
+import { builder, derive, Node } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { nullWhenMissing } from '../../missing.ts';
+import { mutation } from '../../mutation.ts';
 import { type Book, Credits } from './credits.ts';
 
 derive.enum('RefundStatus', refundStatuses);

@@ -15,10 +15,10 @@ import {
   skipAutoTopupOperation,
 } from '@svc/core/mandates/index.ts';
 import { mandateMethods } from '@svc/core/topups/index.ts';
-import { builder, derive, Node } from '../builder.ts';
-import { connectionType, pageField } from '../connection.ts';
-import { nullWhenMissing } from '../missing.ts';
-import { mutation } from '../mutation.ts';
+import { builder, derive, Node } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { nullWhenMissing } from '../../missing.ts';
+import { mutation } from '../../mutation.ts';
 import { type Book, Credits } from './credits.ts';
 
 derive.enum('MandateMethod', mandateMethods);
