@@ -69,10 +69,15 @@ const versionMembers = {
 export const PolicyVersion = named('PolicyVersion', Type.Object(versionMembers));
 export type PolicyVersion = Static<typeof PolicyVersion>;
 
-const Gateways = Type.Object({
-  applied: Type.Integer({ description: 'live gateway processes whose next call is routed by this version' }),
-  total: Type.Integer({ description: 'live gateway processes' }),
-});
+const Gateways = named(
+  'PolicyGateways',
+  Type.Object({
+    applied: Type.Integer({
+      description: 'live gateway processes whose next call is routed by this version',
+    }),
+    total: Type.Integer({ description: 'live gateway processes' }),
+  }),
+);
 
 export const PolicyVersionDetail = named(
   'PolicyVersionDetail',

@@ -288,7 +288,7 @@ test('the ledger is listed by kind, as JSON and as CSV with the same rows', asyn
   expect(csv.headers['x-svc-next-cursor']).toBe(list.json().next_cursor);
   const lines = csv.body.split('\r\n');
   expect(lines[0]).toBe(
-    'seq,kind,amount_micro_usd,request_id,ref_type,ref_id,created_at,balance_after_micro_usd',
+    'seq,kind,amount_micro_usd,request_id,ref_type,ref_id,created_at,balance_after_micro_usd,document_id,document_number',
   );
   expect(lines[1]).toContain(`topup,7,,topup,"'=cmd,""x""",`);
   expect(lines[2]).toContain(`settle,-${bill.total_micro_usd},${id},,,`);

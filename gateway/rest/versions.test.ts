@@ -11,6 +11,13 @@ let last_project: string | null = null;
 
 /** A new object of each kind that has versions: its address, and a change to it. */
 const kinds = {
+  evals: async () => {
+    const input = { messages: [{ role: 'user', content: 'Say yes.' }] };
+    const graded = { id: 'yes', input, grader: { kind: 'exact', expected: 'yes' } };
+    const body = { name: 'Suite', cases: [graded] };
+    const { id } = (await call('POST', '/v1/evals/suites', { key, body })).json();
+    return { path: `/v1/evals/suites/${id}`, change: { name: 'changed' } };
+  },
   keys: async () => ({ path: `/v1/keys/${(await harness.makeKey(a)).id}`, change: { name: 'changed' } }),
   orgs: async () => ({ path: `/v1/orgs/${a.org.id}`, change: { data_policy: { zdr: true } } }),
   projects: async () => {

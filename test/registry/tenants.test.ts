@@ -1,6 +1,7 @@
 // Another organization's object is a missing one: same status, same body, same headers.
 import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
+import { requestErasure } from '@svc/core/privacy/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
 import { makeEvalRows } from './eval-rows.ts';
@@ -49,6 +50,10 @@ const { id: their_ticket } = (
 const their_scim_token = (await harness.call('POST', '/v1/org/scim/token', { key: b.key, body: {} })).json()
   .id as string;
 
+const { id: their_erasure } = await requestErasure(harness.context, {
+  ...{ org_id: b.org.id, user_id: 'their user' },
+});
+
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
   '/v1/keys': [b.key_id],
@@ -68,6 +73,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/projects': [b.live.id, b.test.id],
   '/v1/auth/sessions': [their_session_id],
   '/v1/org/scim/token': [their_scim_token],
+  '/v1/privacy/requests': [their_erasure],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {
@@ -101,7 +107,7 @@ const addressed = operations.filter((operation) => operation.path.includes(':id'
 
 /** A body that is complete where one without its members would be refused before its target is looked for. */
 function wholeBody({ name, request }: (typeof operations)[number]): object {
-  return name === 'tickets.reply' ? (request ?? {}) : {};
+  return ['tickets.reply', 'orgs.close'].includes(name) ? (request ?? {}) : {};
 }
 
 test('every operation with an id in its path is covered by an object of the other organization', () => {

@@ -49,12 +49,17 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* The gateway's own Service, as other pods reach it. */}}
+{{- define "svc.gatewayService" -}}
+{{- printf "http://%s-gateway.%s.svc:%d" (include "svc.fullname" .) .Release.Namespace (int .Values.gateway.service.port) -}}
+{{- end -}}
+
 {{/* The gateway as the operator calls it. */}}
 {{- define "svc.gatewayUrl" -}}
 {{- if .Values.operator.gatewayUrl -}}
 {{- .Values.operator.gatewayUrl -}}
 {{- else -}}
-{{- printf "http://%s-gateway.%s.svc:%d" (include "svc.fullname" .) .Release.Namespace (int .Values.gateway.service.port) -}}
+{{- include "svc.gatewayService" . -}}
 {{- end -}}
 {{- end -}}
 

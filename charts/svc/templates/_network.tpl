@@ -6,10 +6,12 @@
   {{- with .Values.networkPolicy.gatewayFrom }}
   from:
     {{- toYaml . | nindent 4 }}
-    {{- if $.Values.operator.enabled }}
+    {{- range $name := list "operator" "worker" }}
+    {{- if (index $.Values $name).enabled }}
     - podSelector:
         matchLabels:
-          {{- include "svc.selector" (dict "root" $ "component" "operator") | nindent 10 }}
+          {{- include "svc.selector" (dict "root" $ "component" $name) | nindent 10 }}
+    {{- end }}
     {{- end }}
   {{- end }}
 {{- end -}}
@@ -106,7 +108,19 @@
 {{ include "svc.egressInternet" . }}
 {{- end -}}
 
+{{- define "svc.egressToGateway" -}}
+{{- if .Values.gateway.enabled -}}
+- ports:
+    - { port: http, protocol: TCP }
+  to:
+    - podSelector:
+        matchLabels:
+          {{- include "svc.selector" (dict "root" $ "component" "gateway") | nindent 10 }}
+{{- end -}}
+{{- end -}}
+
 {{- define "svc.egressOf.worker" -}}
+{{ include "svc.egressToGateway" . }}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
 {{ include "svc.egressTo" .Values.networkPolicy.temporal }}
 {{ include "svc.egressInternet" . }}
@@ -122,14 +136,7 @@
   to:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-{{- if .Values.gateway.enabled }}
-- ports:
-    - { port: http, protocol: TCP }
-  to:
-    - podSelector:
-        matchLabels:
-          {{- include "svc.selector" (dict "root" $ "component" "gateway") | nindent 10 }}
-{{- end }}
+{{ include "svc.egressToGateway" . }}
 {{- with .Values.networkPolicy.extraEgress }}
 {{ toYaml . }}
 {{- end }}

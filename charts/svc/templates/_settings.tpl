@@ -10,6 +10,9 @@ SVC_METRICS_PORT: "9464"
 SVC_DATA_DIR: /var/lib/svc
 SVC_MASTER_KEY_FILE: /etc/svc/key-ring/keyring.json
 SVC_BASE_URL: {{ $v.baseUrl | quote }}
+{{- if $v.gateway.enabled }}
+SVC_GATEWAY_URL: {{ include "svc.gatewayService" . | quote }}
+{{- end }}
 SVC_CELL: {{ $v.cell | quote }}
 SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
 SVC_LOG: {{ $v.log | quote }}

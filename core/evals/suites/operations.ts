@@ -31,7 +31,11 @@ import {
 } from './store.ts';
 import { CASES_MAX, CaseIn, SUITE_BODY, type Suite, SuiteSummary, SuiteView } from './types.ts';
 
-export const evalReaders = { kind: 'key', scopes: ['read:usage'], session: 'any' } as const;
+export const evalReaders = {
+  kind: 'key',
+  scopes: ['read:usage'],
+  session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+} as const;
 export const evalWriters = {
   kind: 'key',
   scopes: ['inference'],
@@ -210,6 +214,7 @@ export const deleteSuiteOperation = operation({
   errors: ['precondition_failed'],
   versioned: true,
   status: 204,
+  example: {},
   async run(context, { id }) {
     return context.transaction(async (context) => {
       const suite = await getRow(context, id, lockSuite);

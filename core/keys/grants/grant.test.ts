@@ -48,7 +48,7 @@ test("a grant carries the key's own limits and its plan's: both hold (core/limit
   const limitsUnder = (plan_id: string) =>
     grantOf(
       { ...own, data_policy: null } as unknown as KeyRow,
-      { plan_id, limit_overrides: {}, data_policy } as unknown as GrantFacts,
+      { plan_id, limit_overrides: {}, data_policy, legal_outstanding_since: null } as unknown as GrantFacts,
     ).limits;
   const payg = { rpm: 300, tpm: 1_000_000, concurrency: 20 };
   expect(limitsUnder('payg')).toMatchObject({ key: own, plan: payg });

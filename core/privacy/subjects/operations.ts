@@ -3,7 +3,9 @@ import { type Static, Type } from 'typebox';
 import {
   FileAnswer,
   idOf,
+  isId,
   named,
+  notFound,
   nullable,
   oneOf,
   operation,
@@ -205,6 +207,7 @@ export const getSubjectRequestOperation = operation({
   example,
   async run(context, { id }) {
     const { org_id } = orgCaller(context);
+    if (!isId('data_subject_request', id)) throw notFound();
     return viewRequest(await getRequest(context, { id, org_id }));
   },
 });

@@ -32,7 +32,7 @@ async function mutate(url: string, mutation: Mutation): Promise<void> {
 
 /** What the ledger's own tests do; two processes are let at it until they collide. */
 async function check(url: string, mutation: Mutation): Promise<void> {
-  if (mutation.caught_by === 'model') return compareWithModel(url, { runs: 80, seed: 20_261_121 });
+  if (mutation.caught_by === 'model') return compareWithModel(url, { runs: 160, seed: 20_261_121 });
   for (let round = 0; round < 12; round++) await interleave(url);
 }
 
