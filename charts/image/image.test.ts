@@ -207,7 +207,9 @@ describe('every program runs from it', () => {
   test('svcctl migrate', async () => {
     const { ended, output } = start(['cli/main.ts', 'migrate', '--json'], { SVC_DATABASE_URL: owned });
     expect(await ended, output()).toBe(0);
-    expect(JSON.parse(output())).toEqual({ applied: [], newer: [] });
+    // The templates of legal texts are in the image, and are taken in.
+    const texts = ['tos', 'dpa', 'privacy', 'aup', 'dpdp_notice', 'sccs'].map((kind) => `${kind} 2026-11-01`);
+    expect(JSON.parse(output())).toEqual({ applied: [], newer: [], texts });
   });
 
   test('gateway', async () => {
