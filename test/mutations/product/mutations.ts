@@ -183,7 +183,7 @@ export const mutations: readonly Mutation[] = [
     kinds: ['gateway'],
     broken: source(
       `${CALL}/settle/hold-watch.ts`,
-      "if ((await facts.ledger.extend(facts.subject, facts.request_id, cost)) !== 'ok') return false;",
+      "if ((await facts.ledger.extend(facts.subject, facts.request_id, wanted)) !== 'ok') return false;",
       '',
     ),
     said: /hard budget|written off/,
