@@ -100,6 +100,7 @@ describe('the bundle', () => {
       'auto-top-up/workflow.ts',
       'dispute/workflow.ts',
       'erasure/workflow.ts',
+      'eval-run/workflow.ts',
       'invoice-issue/workflow.ts',
       'mandate/workflow.ts',
       'org-close/workflow.ts',
