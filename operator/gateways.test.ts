@@ -28,6 +28,8 @@ const SEED = Number(process.env['SEED'] ?? 7);
 const LAG_MS = 2_000;
 vi.setConfig({ testTimeout: 60_000 + ROUNDS * 30_000, hookTimeout: 120_000 });
 
+/** How long a busy machine may take with what is not measured. */
+const PATIENCE_MS = 60_000;
 const live: GatewayProcess[] = [];
 let access: Awaited<ReturnType<typeof sharedKubernetes>>;
 let database_url = '';
@@ -154,7 +156,7 @@ test('status says within two seconds what each gateway enforces, however often t
     const name = names[Math.floor(random() * names.length)] as string;
     await deeds[name]?.();
     const began = performance.now();
-    await eventually(`round ${round}, ${name}: the status is true`, () => isTrue(version), 20_000);
+    await eventually(`round ${round}, ${name}: the status is true`, () => isTrue(version), PATIENCE_MS);
     lags.push(Math.round(performance.now() - began));
   }
   console.log(`lag of the status in ms: ${lags.join(' ')}`);
@@ -163,10 +165,11 @@ test('status says within two seconds what each gateway enforces, however often t
 
 test('events tell when gateways come and go, and nobody writes a status that says what it said', async () => {
   await live.pop()?.kill();
-  await eventually('the status follows', async () => {
+  const follows = async () => {
     const { status } = (await findPolicy(access, namespace, 'agents')) ?? {};
     return status?.gateways?.total === live.length;
-  });
+  };
+  await eventually('the status follows', follows, PATIENCE_MS);
   const ask = [
     'get',
     'events',
@@ -175,12 +178,11 @@ test('events tell when gateways come and go, and nobody writes a status that say
     '-o',
     'jsonpath={range .items[*]}{.reason}: {.message}{end}',
   ];
-  await eventually('an event tells', async () =>
-    (await kubectl(access, ask)).includes(`GatewaysChanged: ${live.length} gateways`),
-  );
+  const tells = async () => (await kubectl(access, ask)).includes(`GatewaysChanged: ${live.length} gateways`);
+  await eventually('an event tells', tells, PATIENCE_MS);
   const writes = await operator.metric('svc_operator_status_writes_total');
   const looks = () => operator.metric('svc_operator_service_calls_total{call="following",outcome="ok"}');
   const seen = await looks();
-  await eventually('the watch has looked three times', async () => (await looks()) >= seen + 3);
+  await eventually('the watch has looked three times', async () => (await looks()) >= seen + 3, PATIENCE_MS);
   expect(await operator.metric('svc_operator_status_writes_total')).toBe(writes);
 });

@@ -23,8 +23,9 @@ interface WatchParts extends Omit<ServiceParts, 'isLeading'> {
 
 /** Status is true within two seconds: this, a request and a reconcile. */
 const EVERY_MS = 750;
-/** The watch takes at most a twentieth of the time of a service that answers slowly. */
+/** The watch takes at most a twentieth of the time of a service that answers slowly, and asks after ten seconds all the same. */
 const SHARE = 20;
+const EVERY_MS_MAX = 10_000;
 /** A Secret is read again after so long, and after every fault. */
 const SERVICE_MS = 30_000;
 /** An object whose status did not follow is looked at again after so long. */
@@ -108,7 +109,8 @@ export async function watchGateways(parts: WatchParts, signal: AbortSignal): Pro
         .finally(() => {
           watched.busy = false;
           const took_ms = elapsedMs() - began_ms;
-          watched.due_ms = elapsedMs() + Math.max(EVERY_MS, SHARE * took_ms) - took_ms;
+          const every_ms = Math.min(Math.max(EVERY_MS, SHARE * took_ms), EVERY_MS_MAX);
+          watched.due_ms = elapsedMs() + Math.max(every_ms - took_ms, 0);
         });
     }
     await pause(EVERY_MS / 3, signal);

@@ -39,9 +39,11 @@ export async function openStops(url: string): Promise<Stops> {
   let names: readonly string[] = [];
   let triggers: readonly string[] = [];
   const missing = async () => {
-    const { rows } = await admin.query<{ key: number }>(
-      `select distinct objid::int as key from pg_locks where locktype = 'advisory' and not granted`,
-    );
+    // Other files stop workers too, in databases of the same server.
+    const { rows } = await admin.query<{ key: number }>(`
+      select distinct objid::int as key from pg_locks
+       where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`);
     const keys = new Set(rows.map(({ key }) => key));
     return names.filter((_, at) => !keys.has(at + 1));
   };
