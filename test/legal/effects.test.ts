@@ -1,5 +1,6 @@
 // What an acceptance that is owed stops: purchases and keys after two weeks, calls after sixty days; no call asks for it.
 import { shiftClock } from '@svc/core/kernel/index.ts';
+import { grantOfRun } from '@svc/core/keys/index.ts';
 import { changeLegalSetting, publishVersion } from '@svc/core/legal/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import type { Tenant } from '../registry/harness.ts';
@@ -109,6 +110,24 @@ test('calls stop sixty days after, of a key that is in the memory of the gateway
   expect((await call('GET', '/v1/legal/documents', { key: tenant.key })).statusCode).toBe(200);
   await acceptAll(tenant.key);
   await expect.poll(() => infer(tenant.test_key), { timeout: 20_000 }).toBe(200);
+});
+
+test('runs of evaluations stop as calls do, whether a key or a person has started them', async () => {
+  const tenant = await makeTenant('runs-stop');
+  const { key_id, live, org } = tenant;
+  const run = {
+    run_id: 'er_1',
+    org_id: org.id,
+    project_id: live.id,
+    environment: 'live',
+    key_no: 1,
+  } as const;
+  const admit = (by: typeof key_id | null) => grantOfRun(world.pool, { ...run, key_id: by });
+  await ageBy(org.id, 59 * DAY_MS);
+  expect(await admit(key_id)).toMatchObject({ key_id });
+  await ageBy(org.id, 61 * DAY_MS);
+  for (const by of [key_id, null])
+    await expect(admit(by)).rejects.toMatchObject({ code: 'org_inactive', details: { reason: 'legal' } });
 });
 
 test('when staff no longer insist, calls go on within a moment', async () => {

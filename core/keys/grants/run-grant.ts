@@ -13,7 +13,14 @@ import {
   ServiceError,
 } from '../../kernel/index.ts';
 import { orderBudget } from '../../ledger/index.ts';
-import { findGrantFacts, limitsOf, type Org, type Project } from '../../orgs/index.ts';
+import {
+  findGrantFacts,
+  type GrantFacts,
+  legalCallsEnd,
+  limitsOf,
+  type Org,
+  type Project,
+} from '../../orgs/index.ts';
 import { findPeopleNumber, insertPeopleNumber } from '../people-store.ts';
 import { CURRENT_SVC_VERSION } from '../rights.ts';
 import { findKey } from '../store.ts';
@@ -83,13 +90,17 @@ async function grantOfKey(db: Db, claims: RunClaims, key_id: Id<'key'>): Promise
   if (key === null || (status !== 'active' && status !== 'rotating')) throw refusal(status);
   const facts = await findGrantFacts(db, key);
   if (facts === null) throw refusal('unknown');
-  refuseInactive(facts.status);
+  refuseInactive(facts);
   return grantOf(key, facts);
 }
 
-function refuseInactive(status: string): void {
-  if (status === 'active') return;
-  throw new ServiceError('org_inactive', 'The organization is closed or suspended.');
+function refuseInactive({ status, legal_outstanding_since }: GrantFacts): void {
+  if (status !== 'active') throw new ServiceError('org_inactive', 'The organization is closed or suspended.');
+  const end = legalCallsEnd(legal_outstanding_since);
+  if (end === null || nowMs() < end.getTime()) return;
+  throw new ServiceError('org_inactive', 'The terms in force have waited too long to be accepted.', {
+    details: { reason: 'legal' },
+  });
 }
 
 /**
@@ -101,7 +112,7 @@ export async function grantOfRun(db: Db, claims: RunClaims): Promise<Grant> {
   const { org_id, project_id, environment, key_no } = claims;
   const facts = await findGrantFacts(db, { org_id, project_id });
   if (facts === null) throw refusal('unknown');
-  refuseInactive(facts.status);
+  refuseInactive(facts);
   return {
     ...{ org_id, project_id, key_id: NO_KEY.id, environment },
     ...inherited(facts, { environment, key_no, data_policy: null }),
