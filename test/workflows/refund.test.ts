@@ -205,6 +205,14 @@ test('an end that a callback booked ends it', async () => {
   });
 });
 
+test('where the clock was moved by a day, the rail is asked at once', async () => {
+  const { id, ref, run } = await dispute();
+  world.sim.store.disputing.move(ref, 'won');
+  await world.rows(`update dispute set opened_at = opened_at - interval '1 day' where id = $1`, [id]);
+  await run.signal('clock_moved');
+  expect(await endOf(run, HOUR, null)).toMatchObject({ status: 'won', polls: 1 });
+});
+
 test('a rail that cannot say what became of it is asked again the next day', async () => {
   world.sim.turn({ api: [{ match: 'GET /v1/disputes', mode: 'error', status: 404, times: 1 }] });
   const { ref, run } = await dispute();

@@ -108,6 +108,11 @@ class Follower {
     return Date.now() - this.read_ms;
   }
 
+  /** How old the dispute is now, by the installation's clock: it is moved without the workflow's. */
+  private ageMs(report: DisputeReport): number {
+    return report.age_ms + this.sinceMs();
+  }
+
   /** Asks the rail. When it cannot answer, the next turn asks again. */
   private async poll(): Promise<DisputeReport> {
     this.polls++;
@@ -134,12 +139,12 @@ class Follower {
   private async awaitEnd(first: DisputeReport): Promise<DisputeReport> {
     let report = first;
     // One that was started late is asked for at once.
-    let poll_at_ms = Date.now() + Math.max(0, DAY_MS - report.age_ms);
+    let poll_at_age_ms = Math.max(DAY_MS, report.age_ms);
     while (report.status === 'open') {
       if (this.remindInMs(report) <= 0) report = await this.remind();
       const seen = this.news;
-      const silent_in_ms = SILENT_MS - report.age_ms - this.sinceMs();
-      const wait_ms = Math.min(poll_at_ms - Date.now(), silent_in_ms, this.remindInMs(report));
+      const age_ms = this.ageMs(report);
+      const wait_ms = Math.min(poll_at_age_ms - age_ms, SILENT_MS - age_ms, this.remindInMs(report));
       const summary = 'until the rail is asked or people are reminded';
       if (wait_ms > 0 && (await condition(() => this.news !== seen, wait_ms, { summary }))) {
         report = this.note(await readDispute(this.args));
@@ -147,7 +152,7 @@ class Follower {
       }
       if (this.remindInMs(report) <= 0) continue;
       report = await this.poll();
-      poll_at_ms = Date.now() + DAY_MS;
+      poll_at_age_ms = this.ageMs(report) + DAY_MS;
       if (report.status === 'open' && report.age_ms >= SILENT_MS)
         return this.note(await remindOfDispute({ ...this.args, kind: 'dispute_silent' }));
     }
