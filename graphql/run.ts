@@ -10,7 +10,7 @@ import {
   type RequestId,
   type ServiceError,
 } from '@svc/core/kernel/index.ts';
-import { admit, runOnce } from '@svc/core/operations/index.ts';
+import { admit, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { Static, TSchema } from 'typebox';
 import { refusalOfBody } from './errors.ts';
 
@@ -86,7 +86,7 @@ export class Runner {
     const context = this.context(options.environment);
     const idempotency_key = options.idempotency_key ?? null;
     if (idempotency_key !== null) return this.#once(context, plain, { idempotency_key, input: checked });
-    const output: unknown = await plain.run(context, checked as never);
+    const output: unknown = await runOperation(context, plain, checked);
     if (output instanceof FileAnswer) throw new Error(`${operation.name} answered a file to GraphQL`);
     return output as Static<O>;
   }

@@ -2,7 +2,7 @@
 // denied does not learn whether the body was valid or the target exists.
 import { Readable } from 'node:stream';
 import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
-import { admit, runOnce } from '@svc/core/operations/index.ts';
+import { admit, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
@@ -81,7 +81,7 @@ async function answer(
     if (done.replay) reply.header('x-svc-idempotent-replay', 'true');
     return reply.code(done.status).type(JSON_TYPE).send(done.body);
   }
-  const output: unknown = await operation.run(context, input as never);
+  const output: unknown = await runOperation(context, operation, input);
   if (output instanceof FileAnswer) {
     return reply
       .type(output.content_type)

@@ -146,7 +146,7 @@ async function settingsOf(name: string, database: string) {
   };
 }
 
-/** The address `url` for a fresh login role that is no more than a member of svc_runtime. */
+/** The address `url` for a fresh login role that is no more than a member of svc_tenant. */
 async function asRuntime(url: string): Promise<string> {
   const role = `program_${randomBytes(6).toString('hex')}`;
   const run = async (statement: string) => {
@@ -155,7 +155,7 @@ async function asRuntime(url: string): Promise<string> {
     await client.query(statement).finally(() => client.end());
   };
   const password = randomBytes(12).toString('hex');
-  await run(`create role ${role} login password '${password}' in role svc_runtime`);
+  await run(`create role ${role} login password '${password}' in role svc_tenant`);
   const address = new URL(url);
   address.username = role;
   address.password = password;

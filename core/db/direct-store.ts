@@ -46,9 +46,23 @@ async function keepsSessions(one: pg.Client, url: string): Promise<boolean> {
   }
 }
 
+/** @throws Error when the login may not act as the role that callers of an organization act as. */
+async function checkRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ who: string }>(`
+    select current_user::text as who from pg_roles
+     where rolname = 'svc_tenant' and not pg_has_role(current_user, oid, 'member')`);
+  const [barred] = rows;
+  if (barred === undefined) return;
+  const { who } = barred;
+  throw new Error(
+    `The login ${who} of SVC_DATABASE_URL must be a member of svc_tenant: \`grant svc_tenant to ${who}\`.`,
+  );
+}
+
 /**
- * Looks once, at the start of a program, whether the direct address can do what it is for.
- * @throws Error when it leads through a pooler in transaction mode or to another database than the other address, or
+ * Looks once, at the start of a program, whether the direct address can do what it is for, and whether the login of the
+ * other has the rights of a program.
+ * @throws Error when it has not, when the direct address leads through a pooler in transaction mode or to another database than the other address, or
  * one of them cannot be reached.
  */
 export async function checkAddresses({ url, direct_url }: DatabaseAddresses): Promise<void> {
@@ -58,11 +72,12 @@ export async function checkAddresses({ url, direct_url }: DatabaseAddresses): Pr
       const name = url === direct_url ? 'SVC_DATABASE_URL' : 'SVC_DATABASE_DIRECT_URL';
       throw new Error(`${name} ${FAULT}: ${HELP}.`);
     }
-    if (url === direct_url) return;
+    if (url === direct_url) return await checkRole(direct);
     const pooled = await connect(url);
     try {
       if ((await lookAt(pooled)).place !== (await lookAt(direct)).place)
         throw new Error('SVC_DATABASE_URL and SVC_DATABASE_DIRECT_URL lead to different databases.');
+      await checkRole(pooled);
     } finally {
       await pooled.end();
     }

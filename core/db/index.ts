@@ -3,7 +3,7 @@ export { checkAddresses } from './direct-store.ts';
 export { databaseAway, isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
-export { createPool, type Pool } from './pool.ts';
+export { createPool, type Pool, type Reach } from './pool.ts';
 export { queryIn, type Scope, scopeOf } from './scope.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
 export {

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import type { Db, Shards, Statement } from '../kernel/index.ts';
 import { isPrepared } from './address.ts';
-import { queryIn, scopeOf } from './scope.ts';
+import { queryIn, type Scope, scopeOf, tenantScope } from './scope.ts';
 import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardAddresses } from './shard.ts';
 
 const INT8 = 20;
@@ -20,11 +20,26 @@ export interface Pool extends Db {
   readonly shards: PoolShards;
   /** Runs `work` on one connection between begin and commit; a throw rolls back. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** The same connections, for what a caller of the organization does. */
+  within(org_id: string): Fenced;
   /** Connections now, and how many wait for one. */
   readonly connections: { readonly busy: number; readonly idle: number; readonly waiting: number };
   /** Milliseconds of a `select 1`; rejects when the server cannot be reached. */
   ping(): Promise<number>;
   end(): Promise<void>;
+}
+
+/** Statements about one organization. */
+export interface Reach {
+  /** Sees and changes rows of the organization alone, whatever a statement says: the server keeps the others from it. */
+  readonly db: Db;
+  /** Reaches every organization, in the same transaction where there is one. */
+  readonly across: Db;
+}
+
+interface Fenced extends Reach {
+  /** Runs `work` on one connection between begin and commit; a throw rolls back. */
+  transaction<T>(work: (reach: Reach) => Promise<T>): Promise<T>;
 }
 
 /** Each shard has connections of its own: one that is busy or away keeps nobody from the others. */
@@ -94,9 +109,8 @@ async function onConnection<T>(
   }
 }
 
-/** Single statements of `pool`, each acting as `role`. */
-function actingAs(pool: pg.Pool, role: string): Run {
-  const scope = scopeOf({ role });
+/** Single statements of `pool`, each in `scope`. */
+function actingIn(pool: pg.Pool, scope: Scope): Run {
   return (statement) =>
     onConnection(
       pool,
@@ -131,7 +145,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   pool.on('connect', (client) => void client.on('error', () => {}));
   const { role } = options;
   const at = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
-  const db = bind(role === undefined ? (statement) => pool.query(statement) : actingAs(pool, role), at);
+  const wide = scopeOf({ role: role ?? 'none' });
+  const db = bind(role === undefined ? (statement) => pool.query(statement) : actingIn(pool, wide), at);
   const begin = role === undefined ? 'begin' : `begin; set local role ${pg.escapeIdentifier(role)}`;
   const shards = openShards(url, options);
   return {
@@ -146,6 +161,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
       };
       return onConnection(pool, inside, (client) => client.query('rollback'));
     },
+    within: (org_id) => fencedBy(org_id, { pool, at, db, wide }),
     get connections() {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
       return { busy: totalCount - idle, idle, waiting };
@@ -158,6 +174,33 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     async end() {
       await shards.end();
       await pool.end();
+    },
+  };
+}
+
+/**
+ * What callers of the organization do on the connections of `pool`. Each statement brings its scope, in its own round trip:
+ * nothing that was set by another, or is forgotten with a savepoint, decides what it sees.
+ */
+function fencedBy(
+  org_id: string,
+  { pool, at, db, wide }: { pool: pg.Pool; at: Parameters<typeof bind>[1]; db: Db; wide: Scope },
+): Fenced {
+  const scope = tenantScope(org_id);
+  return {
+    db: bind(actingIn(pool, scope), at),
+    across: db,
+    transaction<T>(work: (reach: Reach) => Promise<T>): Promise<T> {
+      const inside = async (client: pg.PoolClient) => {
+        await client.query('begin');
+        const result = await work({
+          db: bind((statement) => queryIn(client, scope, statement), at),
+          across: bind((statement) => queryIn(client, wide, statement), at),
+        });
+        await client.query('commit');
+        return result;
+      };
+      return onConnection(pool, inside, (client) => client.query('rollback'));
     },
   };
 }

@@ -1,5 +1,6 @@
 // A pooler in transaction mode between a program and its database (test/sim/pooler.ts): every transaction is on another
 // connection of the server than the one before.
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { startPooler } from '../../test/sim/pooler.ts';
@@ -48,6 +49,25 @@ test('single statements and transactions act as the role, on whichever connectio
   }
   expect(shared.size).toBeGreaterThan(1);
   await owner.end();
+});
+
+test('what an organization does acts as the tenant, with its id, and leaves neither with the connection', async () => {
+  const whose = {
+    name: 'test.whose',
+    text: `select current_user::text as who, current_setting('svc.org_id', true) as org_id`,
+  };
+  const acme = pool.within('org_acme');
+  for (let i = 0; i < 20; i++) {
+    const tenant = [{ who: 'svc_tenant', org_id: 'org_acme' }];
+    expect((await acme.db.query(whose)).rows).toEqual(tenant);
+    await acme.transaction(async ({ db, across }) => {
+      expect((await db.query(whose)).rows).toEqual(tenant);
+      expect((await across.query(whose)).rows).toMatchObject([{ who: 'svc_runtime' }]);
+      expect((await db.query(whose)).rows).toEqual(tenant);
+    });
+    const [after] = (await pool.query<{ who: string; org_id: string | null }>(whose)).rows;
+    expect([after?.who, after?.org_id ?? '']).toEqual(['svc_runtime', '']);
+  }
 });
 
 test('many callers at once have their own answers, also after some that the server refused', async () => {
@@ -111,6 +131,26 @@ test('an address that is wrong for LISTEN and locks is named when a program star
     /^SVC_DATABASE_DIRECT_URL leads through a connection pooler/,
   );
   expect(await faultOf(pooler.url, await createTestDatabase())).toMatch('lead to different databases');
+});
+
+test('a login without the rights of a program is named when it starts, with what gives them', async () => {
+  const login = `program_${randomUUID().slice(0, 8)}`;
+  const owner = createPool(url, { max: 1 });
+  const run = (text: string) => owner.query({ name: '', text });
+  await run(`create role ${login} login password 'secret' in role svc_runtime`);
+  const address = new URL(url);
+  address.username = login;
+  address.password = 'secret';
+  const { href } = address;
+  await expect(checkAddresses(databaseAddresses(href, null))).rejects.toThrow(`grant svc_tenant to ${login}`);
+  await run(`grant svc_tenant to ${login}`);
+  await checkAddresses(databaseAddresses(href, null));
+  const program = createPool(href, { max: 1, role: 'svc_runtime' });
+  expect((await program.query<Who>(who)).rows[0]?.who).toBe('svc_runtime');
+  expect((await program.within('org_a').db.query<Who>(who)).rows[0]?.who).toBe('svc_tenant');
+  await program.end();
+  await run(`drop role ${login}`);
+  await owner.end();
 });
 
 test('starters that migrate a ledger through a pooler at once apply each migration once', async () => {

@@ -63,6 +63,13 @@ const TABLES = `
         and not exists (select from pg_constraint k where k.conindid = x.indexrelid and k.contype in ('p', 'u'))),
     (select string_agg(concat(E'\\n', pg_get_triggerdef(t.oid), ';'), '' order by t.tgname)
        from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
+    case when c.relrowsecurity then format(E'\\nalter table %I.%I enable row level security;', n.nspname, c.relname) end,
+    (select string_agg(format(E'\\ncreate policy %I on %I.%I as %s for %s to %s using (%s) with check (%s);', p.polname,
+              n.nspname, c.relname, case when p.polpermissive then 'permissive' else 'restrictive' end,
+              case p.polcmd when '*' then 'all' else p.polcmd::text end,
+              case when p.polroles = '{0}' then 'public' else array_to_string(p.polroles::regrole[], ', ') end,
+              pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)), '' order by p.polname)
+       from pg_policy p where p.polrelid = c.oid),
     (select string_agg(format(E'\\ngrant %s on %I.%I to %s;', a.rights, n.nspname, c.relname, a.who), '' order by a.who)
        from (select string_agg(lower(privilege_type), ', ' order by privilege_type) as rights,
                     case grantee when 0 then 'public' else grantee::regrole::text end as who

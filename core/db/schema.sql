@@ -432,6 +432,9 @@ CREATE INDEX api_key_of_person ON public.api_key USING btree (org_id, created_by
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id);
 CREATE INDEX api_key_walk ON public.api_key USING btree (org_id, created_at DESC, id DESC);
 CREATE TRIGGER api_key_announces AFTER INSERT OR UPDATE OF status, scopes, rpm, tpm, concurrency, expires_at, svc_version, data_policy, hash, blocked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+alter table public.api_key enable row level security;
+create policy everybody on public.api_key as permissive for all to public using (true) with check (true);
+create policy own_org on public.api_key as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.api_key to svc_runtime;
 
 create table public.audit_chain (
@@ -441,6 +444,9 @@ create table public.audit_chain (
   hash bytea not null,
   constraint audit_chain_pkey PRIMARY KEY (org_id, day)
 );
+alter table public.audit_chain enable row level security;
+create policy everybody on public.audit_chain as permissive for all to public using (true) with check (true);
+create policy own_org on public.audit_chain as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.audit_chain to svc_runtime;
 
 create table public.audit_entry (
@@ -474,6 +480,9 @@ create table public.audit_entry (
 );
 CREATE INDEX audit_entry_walk ON public.audit_entry USING btree (org_id, id DESC);
 CREATE TRIGGER audit_entry_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+alter table public.audit_entry enable row level security;
+create policy everybody on public.audit_entry as permissive for all to public using (true) with check (true);
+create policy own_org on public.audit_entry as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select on public.audit_entry to svc_runtime;
 
 create table public.auto_topup (
@@ -494,6 +503,9 @@ create table public.auto_topup (
   constraint auto_topup_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX auto_topup_enabled ON public.auto_topup USING btree (org_id) WHERE enabled;
+alter table public.auto_topup enable row level security;
+create policy everybody on public.auto_topup as permissive for all to public using (true) with check (true);
+create policy own_org on public.auto_topup as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.auto_topup to svc_runtime;
 
 create table public.auto_topup_attempt (
@@ -520,6 +532,9 @@ create table public.auto_topup_attempt (
   constraint auto_topup_attempt_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
 );
 CREATE UNIQUE INDEX auto_topup_one_at_a_time ON public.auto_topup_attempt USING btree (org_id) WHERE (ended_at IS NULL);
+alter table public.auto_topup_attempt enable row level security;
+create policy everybody on public.auto_topup_attempt as permissive for all to public using (true) with check (true);
+create policy own_org on public.auto_topup_attempt as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.auto_topup_attempt to svc_runtime;
 
 create table public.byok_change (
@@ -528,6 +543,9 @@ create table public.byok_change (
   at timestamp with time zone not null default clock_timestamp()
 );
 CREATE INDEX byok_change_xid ON public.byok_change USING btree (xid);
+alter table public.byok_change enable row level security;
+create policy everybody on public.byok_change as permissive for all to public using (true) with check (true);
+create policy own_org on public.byok_change as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.byok_change to svc_runtime;
 
 create table public.byok_key (
@@ -552,6 +570,9 @@ create table public.byok_key (
   constraint byok_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE TRIGGER byok_key_announces AFTER INSERT OR DELETE OR UPDATE OF secret_sealed, hint, fallback_to_pool ON public.byok_key FOR EACH ROW EXECUTE FUNCTION announce_byok_change();
+alter table public.byok_key enable row level security;
+create policy everybody on public.byok_key as permissive for all to public using (true) with check (true);
+create policy own_org on public.byok_key as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.byok_key to svc_runtime;
 
 create table public.canary (
@@ -571,6 +592,9 @@ create table public.canary (
   constraint canary_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'green'::text, 'red'::text]))),
   constraint canary_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
 );
+alter table public.canary enable row level security;
+create policy everybody on public.canary as permissive for all to public using (true) with check (true);
+create policy own_org on public.canary as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.canary to svc_runtime;
 
 create table public.canary_sample (
@@ -583,6 +607,9 @@ create table public.canary_sample (
   control_calls integer not null,
   control_errors integer not null
 );
+alter table public.canary_sample enable row level security;
+create policy everybody on public.canary_sample as permissive for all to public using (true) with check (true);
+create policy own_org on public.canary_sample as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.canary_sample to svc_runtime;
 
 create table public.canary_window (
@@ -599,6 +626,9 @@ create table public.canary_window (
   constraint canary_window_window_no_check CHECK ((window_no >= 0)),
   constraint canary_window_org_id_name_version_endpoint_id_fkey FOREIGN KEY (org_id, name, version, endpoint_id) REFERENCES canary(org_id, name, version, endpoint_id) ON DELETE CASCADE
 );
+alter table public.canary_window enable row level security;
+create policy everybody on public.canary_window as permissive for all to public using (true) with check (true);
+create policy own_org on public.canary_window as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.canary_window to svc_runtime;
 
 create table public.checkin (
@@ -610,6 +640,9 @@ create table public.checkin (
   constraint checkin_amount_positive CHECK ((amount_micro_usd > 0)),
   constraint checkin_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.checkin enable row level security;
+create policy everybody on public.checkin as permissive for all to public using (true) with check (true);
+create policy own_org on public.checkin as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.checkin to svc_runtime;
 
 create table public.credit_notice (
@@ -621,6 +654,9 @@ create table public.credit_notice (
   constraint credit_notice_days_check CHECK ((days > 0)),
   constraint credit_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.credit_notice enable row level security;
+create policy everybody on public.credit_notice as permissive for all to public using (true) with check (true);
+create policy own_org on public.credit_notice as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.credit_notice to svc_runtime;
 
 create table public.data_subject_request (
@@ -647,6 +683,9 @@ create table public.data_subject_request (
   constraint data_subject_request_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX data_subject_request_walk ON public.data_subject_request USING btree (org_id, created_at DESC, id DESC);
+alter table public.data_subject_request enable row level security;
+create policy everybody on public.data_subject_request as permissive for all to public using (true) with check (true);
+create policy own_org on public.data_subject_request as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.data_subject_request to svc_runtime;
 
 create table public.dispute (
@@ -698,6 +737,9 @@ CREATE INDEX dispute_holds_payments ON public.dispute USING btree (org_id) WHERE
 CREATE INDEX dispute_of_topup ON public.dispute USING btree (topup_id, opened_at);
 CREATE INDEX dispute_unanswered ON public.dispute USING btree (closed_at) WHERE ((status = 'lost'::text) AND (written_off_micro IS NULL));
 CREATE INDEX dispute_walk ON public.dispute USING btree (opened_at DESC, id DESC);
+alter table public.dispute enable row level security;
+create policy everybody on public.dispute as permissive for all to public using (true) with check (true);
+create policy own_org on public.dispute as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.dispute to svc_runtime;
 
 create table public.email_change (
@@ -737,6 +779,9 @@ create table public.erasure_tombstone (
   constraint erasure_tombstone_pkey PRIMARY KEY (org_id, subject_hash),
   constraint erasure_tombstone_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.erasure_tombstone enable row level security;
+create policy everybody on public.erasure_tombstone as permissive for all to public using (true) with check (true);
+create policy own_org on public.erasure_tombstone as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.erasure_tombstone to svc_runtime;
 
 create table public.eval_call (
@@ -865,6 +910,9 @@ create table public.eval_run (
 );
 CREATE INDEX eval_run_suite ON public.eval_run USING btree (suite_id, suite_revision);
 CREATE INDEX eval_run_walk ON public.eval_run USING btree (org_id, created_at DESC, id DESC);
+alter table public.eval_run enable row level security;
+create policy everybody on public.eval_run as permissive for all to public using (true) with check (true);
+create policy own_org on public.eval_run as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.eval_run to svc_runtime;
 
 create table public.eval_suite (
@@ -883,6 +931,9 @@ create table public.eval_suite (
   constraint eval_suite_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX eval_suite_walk ON public.eval_suite USING btree (org_id, created_at DESC, id DESC);
+alter table public.eval_suite enable row level security;
+create policy everybody on public.eval_suite as permissive for all to public using (true) with check (true);
+create policy own_org on public.eval_suite as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.eval_suite to svc_runtime;
 
 create table public.experiment_bucket (
@@ -903,6 +954,9 @@ create table public.experiment_bucket (
   constraint experiment_bucket_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999))),
   constraint experiment_bucket_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
 );
+alter table public.experiment_bucket enable row level security;
+create policy everybody on public.experiment_bucket as permissive for all to public using (true) with check (true);
+create policy own_org on public.experiment_bucket as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.experiment_bucket to svc_runtime;
 
 create table public.experiment_hour (
@@ -923,6 +977,9 @@ create table public.experiment_hour (
   constraint experiment_hour_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
 );
 CREATE INDEX experiment_hour_by_age ON public.experiment_hour USING btree (hour);
+alter table public.experiment_hour enable row level security;
+create policy everybody on public.experiment_hour as permissive for all to public using (true) with check (true);
+create policy own_org on public.experiment_hour as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.experiment_hour to svc_runtime;
 
 create table public.experiment_sample (
@@ -941,6 +998,9 @@ create table public.experiment_sample (
   constraint experiment_sample_arm_check CHECK ((arm = ANY (ARRAY['control'::text, 'candidate'::text]))),
   constraint experiment_sample_bucket_check CHECK (((bucket >= 0) AND (bucket <= 9999)))
 );
+alter table public.experiment_sample enable row level security;
+create policy everybody on public.experiment_sample as permissive for all to public using (true) with check (true);
+create policy own_org on public.experiment_sample as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.experiment_sample to svc_runtime;
 
 create table public.fx_day (
@@ -991,6 +1051,9 @@ create table public.gift (
 CREATE INDEX gift_open ON public.gift USING btree (expires_at) WHERE (status = 'open'::text);
 CREATE INDEX gift_pending ON public.gift USING btree (created_at) WHERE (status = 'pending'::text);
 CREATE INDEX gift_walk ON public.gift USING btree (org_id, created_at DESC, id DESC);
+alter table public.gift enable row level security;
+create policy everybody on public.gift as permissive for all to public using (true) with check (true);
+create policy own_org on public.gift as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.gift to svc_runtime;
 
 create table public.grant_change (
@@ -1000,6 +1063,9 @@ create table public.grant_change (
   at timestamp with time zone not null default clock_timestamp()
 );
 CREATE INDEX grant_change_xid ON public.grant_change USING btree (xid);
+alter table public.grant_change enable row level security;
+create policy everybody on public.grant_change as permissive for all to public using (true) with check (true);
+create policy own_org on public.grant_change as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.grant_change to svc_runtime;
 
 create table public.gst_rate (
@@ -1025,6 +1091,9 @@ create table public.idempotency (
   constraint idempotency_body_with_status CHECK (((status IS NULL) = (body IS NULL)))
 );
 CREATE INDEX idempotency_expiry ON public.idempotency USING btree (expires_at);
+alter table public.idempotency enable row level security;
+create policy everybody on public.idempotency as permissive for all to public using (true) with check (true);
+create policy own_org on public.idempotency as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.idempotency to svc_runtime;
 
 create table public.invitation (
@@ -1056,6 +1125,9 @@ create table public.invitation (
 );
 CREATE INDEX invitation_of_org ON public.invitation USING btree (org_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX invitation_pending_once ON public.invitation USING btree (org_id, email_key) WHERE (status = 'pending'::text);
+alter table public.invitation enable row level security;
+create policy everybody on public.invitation as permissive for all to public using (true) with check (true);
+create policy own_org on public.invitation as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.invitation to svc_runtime;
 
 create table public.invite_code (
@@ -1087,6 +1159,9 @@ create table public.invite_code_use (
   constraint invite_code_use_invite_code_id_fkey FOREIGN KEY (invite_code_id) REFERENCES invite_code(id),
   constraint invite_code_use_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.invite_code_use enable row level security;
+create policy everybody on public.invite_code_use as permissive for all to public using (true) with check (true);
+create policy own_org on public.invite_code_use as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.invite_code_use to svc_runtime;
 
 create table public.invoice (
@@ -1155,6 +1230,9 @@ CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
 CREATE INDEX invoice_unregistered ON public.invoice USING btree (issued_at) WHERE (irn_status = 'pending'::text);
 CREATE INDEX invoice_walk ON public.invoice USING btree (org_id, issued_at DESC, id DESC);
+alter table public.invoice enable row level security;
+create policy everybody on public.invoice as permissive for all to public using (true) with check (true);
+create policy own_org on public.invoice as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select on public.invoice to svc_runtime;
 grant update (irn_status, irn, irn_qr, ack_no, ack_at, pdf_sha256, sent_at) on public.invoice to svc_runtime;
 
@@ -1264,6 +1342,9 @@ create table public.legal_acceptance (
   constraint legal_acceptance_text_sha256_fkey FOREIGN KEY (text_sha256) REFERENCES legal_text(sha256)
 );
 CREATE TRIGGER legal_acceptance_announces AFTER INSERT ON public.legal_acceptance FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+alter table public.legal_acceptance enable row level security;
+create policy everybody on public.legal_acceptance as permissive for all to public using (true) with check (true);
+create policy own_org on public.legal_acceptance as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select on public.legal_acceptance to svc_runtime;
 
 create table public.legal_text (
@@ -1318,6 +1399,9 @@ create table public.limit_request (
   constraint limit_request_ticket_id_fkey FOREIGN KEY (ticket_id) REFERENCES ticket(id)
 );
 CREATE INDEX limit_request_raises ON public.limit_request USING btree (chain_no, created_at) WHERE automatic;
+alter table public.limit_request enable row level security;
+create policy everybody on public.limit_request as permissive for all to public using (true) with check (true);
+create policy own_org on public.limit_request as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.limit_request to svc_runtime;
 
 create table public.mail (
@@ -1360,6 +1444,9 @@ CREATE INDEX mail_of_org ON public.mail USING btree (org_id, created_at DESC, id
 CREATE INDEX mail_of_reference ON public.mail USING btree (reference);
 CREATE INDEX mail_queue ON public.mail USING btree (next_at, id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE INDEX mail_to_address ON public.mail USING btree (recipient_key, sent_at);
+alter table public.mail enable row level security;
+create policy everybody on public.mail as permissive for all to public using (true) with check (true);
+create policy own_org on public.mail as restrictive for all to svc_tenant using (((org_id = current_setting('svc.org_id'::text, true)) OR (org_id IS NULL))) with check (((org_id = current_setting('svc.org_id'::text, true)) OR (org_id IS NULL)));
 grant delete, insert, select, update on public.mail to svc_runtime;
 
 create table public.mail_address (
@@ -1413,6 +1500,9 @@ CREATE UNIQUE INDEX mandate_one_in_force ON public.mandate USING btree (org_id) 
 CREATE UNIQUE INDEX mandate_one_pending ON public.mandate USING btree (org_id) WHERE (status = 'pending'::text);
 CREATE INDEX mandate_token ON public.mandate USING btree (gateway, token_ref) WHERE (token_ref IS NOT NULL);
 CREATE INDEX mandate_walk ON public.mandate USING btree (org_id, created_at DESC, id DESC);
+alter table public.mandate enable row level security;
+create policy everybody on public.mandate as permissive for all to public using (true) with check (true);
+create policy own_org on public.mandate as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.mandate to svc_runtime;
 
 create table public.org (
@@ -1473,6 +1563,9 @@ create table public.org (
 );
 CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
 CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+alter table public.org enable row level security;
+create policy everybody on public.org as permissive for all to public using (true) with check (true);
+create policy own_org on public.org as restrictive for all to svc_tenant using ((id = current_setting('svc.org_id'::text, true))) with check ((id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.org to svc_runtime;
 
 create table public.org_closing (
@@ -1483,6 +1576,9 @@ create table public.org_closing (
   constraint org_closing_pkey PRIMARY KEY (org_id),
   constraint org_closing_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.org_closing enable row level security;
+create policy everybody on public.org_closing as permissive for all to public using (true) with check (true);
+create policy own_org on public.org_closing as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.org_closing to svc_runtime;
 
 create table public.org_member (
@@ -1501,6 +1597,9 @@ create table public.org_member (
   constraint org_member_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
 );
 CREATE INDEX org_member_of_person ON public.org_member USING btree (user_id);
+alter table public.org_member enable row level security;
+create policy everybody on public.org_member as permissive for all to public using (true) with check (true);
+create policy own_org on public.org_member as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.org_member to svc_runtime;
 
 create table public.outbox (
@@ -1511,6 +1610,9 @@ create table public.outbox (
   created_at timestamp with time zone not null,
   constraint outbox_pkey PRIMARY KEY (outbox_id)
 );
+alter table public.outbox enable row level security;
+create policy everybody on public.outbox as permissive for all to public using (true) with check (true);
+create policy own_org on public.outbox as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.outbox to svc_runtime;
 
 create table public.password_reset (
@@ -1589,6 +1691,9 @@ create table public.plan_charge (
 );
 CREATE UNIQUE INDEX plan_charge_one_at_a_time ON public.plan_charge USING btree (org_id) WHERE (settled_at IS NULL);
 CREATE INDEX plan_charge_pending ON public.plan_charge USING btree (created_at) WHERE (status = 'pending'::text);
+alter table public.plan_charge enable row level security;
+create policy everybody on public.plan_charge as permissive for all to public using (true) with check (true);
+create policy own_org on public.plan_charge as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.plan_charge to svc_runtime;
 
 create table public.plan_fee_notice (
@@ -1604,6 +1709,9 @@ create table public.plan_fee_notice (
   constraint plan_fee_notice_not_before_the_sheet CHECK ((begins_on >= sheet_from)),
   constraint plan_fee_notice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.plan_fee_notice enable row level security;
+create policy everybody on public.plan_fee_notice as permissive for all to public using (true) with check (true);
+create policy own_org on public.plan_fee_notice as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select on public.plan_fee_notice to svc_runtime;
 
 create table public.policy (
@@ -1620,6 +1728,9 @@ create table public.policy (
   constraint policy_newest_check CHECK ((newest > 0)),
   constraint policy_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.policy enable row level security;
+create policy everybody on public.policy as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.policy to svc_runtime;
 
 create table public.policy_activation (
@@ -1643,6 +1754,9 @@ CREATE INDEX policy_activation_previous ON public.policy_activation USING btree 
 CREATE INDEX policy_activation_walk ON public.policy_activation USING btree (org_id, name, version);
 CREATE UNIQUE INDEX policy_active_once ON public.policy_activation USING btree (org_id, COALESCE(project_id, ''::text)) WHERE (ended_at IS NULL);
 CREATE TRIGGER policy_activation_announces AFTER INSERT OR DELETE OR UPDATE OF ended_at ON public.policy_activation FOR EACH ROW EXECUTE FUNCTION announce_policy_change();
+alter table public.policy_activation enable row level security;
+create policy everybody on public.policy_activation as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_activation as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.policy_activation to svc_runtime;
 
 create table public.policy_canary_halt (
@@ -1655,6 +1769,9 @@ create table public.policy_canary_halt (
   constraint policy_canary_halt_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
 );
 CREATE TRIGGER policy_canary_halt_announces AFTER INSERT ON public.policy_canary_halt FOR EACH ROW EXECUTE FUNCTION announce_policy_change();
+alter table public.policy_canary_halt enable row level security;
+create policy everybody on public.policy_canary_halt as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_canary_halt as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.policy_canary_halt to svc_runtime;
 
 create table public.policy_change (
@@ -1663,6 +1780,9 @@ create table public.policy_change (
   at timestamp with time zone not null default clock_timestamp()
 );
 CREATE INDEX policy_change_xid ON public.policy_change USING btree (xid);
+alter table public.policy_change enable row level security;
+create policy everybody on public.policy_change as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_change as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.policy_change to svc_runtime;
 
 create table public.policy_gateway (
@@ -1692,6 +1812,9 @@ create table public.policy_version (
   constraint policy_version_org_id_name_fkey FOREIGN KEY (org_id, name) REFERENCES policy(org_id, name)
 );
 CREATE TRIGGER policy_version_is_immutable BEFORE UPDATE ON public.policy_version FOR EACH ROW EXECUTE FUNCTION refuse_policy_version_change();
+alter table public.policy_version enable row level security;
+create policy everybody on public.policy_version as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_version as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.policy_version to svc_runtime;
 
 create table public.project (
@@ -1721,6 +1844,9 @@ create table public.project (
 );
 CREATE UNIQUE INDEX project_slug_once ON public.project USING btree (org_id, slug) WHERE (status = 'active'::text);
 CREATE TRIGGER project_announces AFTER UPDATE OF status ON public.project FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+alter table public.project enable row level security;
+create policy everybody on public.project as permissive for all to public using (true) with check (true);
+create policy own_org on public.project as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.project to svc_runtime;
 
 create table public.rail_comparison (
@@ -1909,6 +2035,9 @@ create table public.redemption (
 );
 CREATE INDEX redemption_of_batch ON public.redemption USING btree (batch_id, org_id);
 CREATE INDEX redemption_walk ON public.redemption USING btree (org_id, created_at DESC, id DESC);
+alter table public.redemption enable row level security;
+create policy everybody on public.redemption as permissive for all to public using (true) with check (true);
+create policy own_org on public.redemption as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.redemption to svc_runtime;
 
 create table public.refund (
@@ -1964,6 +2093,9 @@ CREATE UNIQUE INDEX refund_one_at_a_time ON public.refund USING btree (topup_id)
 CREATE UNIQUE INDEX refund_rail_ref_once ON public.refund USING btree (gateway, gateway_ref) WHERE (gateway_ref IS NOT NULL);
 CREATE INDEX refund_settled ON public.refund USING btree (gateway, settled_at) WHERE (settled_at IS NOT NULL);
 CREATE INDEX refund_walk ON public.refund USING btree (org_id, created_at DESC, id DESC);
+alter table public.refund enable row level security;
+create policy everybody on public.refund as permissive for all to public using (true) with check (true);
+create policy own_org on public.refund as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.refund to svc_runtime;
 
 create table public.registration (
@@ -2019,6 +2151,9 @@ create table public.request_payload (
   constraint request_payload_pkey PRIMARY KEY (request_id, ts)
 ) partition by RANGE (ts);
 CREATE INDEX request_payload_org ON ONLY public.request_payload USING btree (org_id, ts);
+alter table public.request_payload enable row level security;
+create policy everybody on public.request_payload as permissive for all to public using (true) with check (true);
+create policy own_org on public.request_payload as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.request_payload to svc_runtime;
 
 create table public.request_payload_default partition of request_payload DEFAULT;
@@ -2080,6 +2215,9 @@ create table public.request_row (
 ) partition by RANGE (ts);
 CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
+alter table public.request_row enable row level security;
+create policy everybody on public.request_row as permissive for all to public using (true) with check (true);
+create policy own_org on public.request_row as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.request_row to svc_runtime;
 
 create table public.request_row_default partition of request_row DEFAULT;
@@ -2093,6 +2231,9 @@ create table public.sandbox_refill (
   constraint sandbox_refill_refills_check CHECK (((refills >= 1) AND (refills <= 10))),
   constraint sandbox_refill_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.sandbox_refill enable row level security;
+create policy everybody on public.sandbox_refill as permissive for all to public using (true) with check (true);
+create policy own_org on public.sandbox_refill as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sandbox_refill to svc_runtime;
 
 create table public.scim_group (
@@ -2111,6 +2252,9 @@ create table public.scim_group (
   constraint scim_group_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE UNIQUE INDEX scim_group_name_once ON public.scim_group USING btree (org_id, lower(display_name));
+alter table public.scim_group enable row level security;
+create policy everybody on public.scim_group as permissive for all to public using (true) with check (true);
+create policy own_org on public.scim_group as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.scim_group to svc_runtime;
 
 create table public.scim_group_member (
@@ -2122,6 +2266,9 @@ create table public.scim_group_member (
   constraint scim_group_member_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES org_member(org_id, user_id) ON DELETE CASCADE
 );
 CREATE INDEX scim_group_member_of_user ON public.scim_group_member USING btree (org_id, user_id);
+alter table public.scim_group_member enable row level security;
+create policy everybody on public.scim_group_member as permissive for all to public using (true) with check (true);
+create policy own_org on public.scim_group_member as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.scim_group_member to svc_runtime;
 
 create table public.scim_log (
@@ -2140,6 +2287,9 @@ create table public.scim_log (
 );
 CREATE INDEX scim_log_age ON public.scim_log USING btree (at);
 CREATE INDEX scim_log_of_org ON public.scim_log USING btree (org_id, id DESC);
+alter table public.scim_log enable row level security;
+create policy everybody on public.scim_log as permissive for all to public using (true) with check (true);
+create policy own_org on public.scim_log as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.scim_log to svc_runtime;
 
 create table public.scim_token (
@@ -2156,6 +2306,9 @@ create table public.scim_token (
   constraint scim_token_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX scim_token_of_org ON public.scim_token USING btree (org_id, created_at);
+alter table public.scim_token enable row level security;
+create policy everybody on public.scim_token as permissive for all to public using (true) with check (true);
+create policy own_org on public.scim_token as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.scim_token to svc_runtime;
 
 create table public.scim_user (
@@ -2176,6 +2329,9 @@ create table public.scim_user (
   constraint scim_user_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
 );
 CREATE INDEX scim_user_external ON public.scim_user USING btree (org_id, external_id) WHERE (external_id IS NOT NULL);
+alter table public.scim_user enable row level security;
+create policy everybody on public.scim_user as permissive for all to public using (true) with check (true);
+create policy own_org on public.scim_user as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.scim_user to svc_runtime;
 
 create table public.session (
@@ -2283,6 +2439,9 @@ create table public.sso_alias (
   constraint sso_alias_alias_check CHECK ((alias ~ '^[a-z0-9](?:[a-z0-9-]{0,44}[a-z0-9])?$'::text)),
   constraint sso_alias_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.sso_alias enable row level security;
+create policy everybody on public.sso_alias as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_alias as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_alias to svc_runtime;
 
 create table public.sso_assertion (
@@ -2294,6 +2453,9 @@ create table public.sso_assertion (
   constraint sso_assertion_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX sso_assertion_expiry ON public.sso_assertion USING btree (expires_at);
+alter table public.sso_assertion enable row level security;
+create policy everybody on public.sso_assertion as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_assertion as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_assertion to svc_runtime;
 
 create table public.sso_connection (
@@ -2320,6 +2482,9 @@ create table public.sso_connection (
   constraint sso_connection_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX sso_connection_of_metadata_url ON public.sso_connection USING btree (metadata_at) WHERE ((config ->> 'metadata_url'::text) IS NOT NULL);
+alter table public.sso_connection enable row level security;
+create policy everybody on public.sso_connection as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_connection as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_connection to svc_runtime;
 
 create table public.sso_domain (
@@ -2332,6 +2497,9 @@ create table public.sso_domain (
   constraint sso_domain_token_check CHECK ((token ~ '^svc-verify=[0-9A-Za-z]{32}$'::text)),
   constraint sso_domain_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.sso_domain enable row level security;
+create policy everybody on public.sso_domain as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_domain as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_domain to svc_runtime;
 
 create table public.sso_domain_proof (
@@ -2346,6 +2514,9 @@ create table public.sso_domain_proof (
 );
 CREATE INDEX sso_domain_proof_age ON public.sso_domain_proof USING btree (checked_at);
 CREATE INDEX sso_domain_proof_of_org ON public.sso_domain_proof USING btree (org_id);
+alter table public.sso_domain_proof enable row level security;
+create policy everybody on public.sso_domain_proof as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_domain_proof as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_domain_proof to svc_runtime;
 
 create table public.sso_flow (
@@ -2360,6 +2531,9 @@ create table public.sso_flow (
   constraint sso_flow_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX sso_flow_expiry ON public.sso_flow USING btree (expires_at);
+alter table public.sso_flow enable row level security;
+create policy everybody on public.sso_flow as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_flow as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_flow to svc_runtime;
 
 create table public.sso_signing_key (
@@ -2370,6 +2544,9 @@ create table public.sso_signing_key (
   constraint sso_signing_key_pkey PRIMARY KEY (org_id),
   constraint sso_signing_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.sso_signing_key enable row level security;
+create policy everybody on public.sso_signing_key as permissive for all to public using (true) with check (true);
+create policy own_org on public.sso_signing_key as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.sso_signing_key to svc_runtime;
 
 create table public.staff (
@@ -2426,6 +2603,9 @@ create table public.staff_look (
   constraint staff_look_staff_session_id_fkey FOREIGN KEY (staff_session_id) REFERENCES staff_session(id) ON DELETE CASCADE
 );
 CREATE INDEX staff_look_of_session ON public.staff_look USING btree (staff_session_id);
+alter table public.staff_look enable row level security;
+create policy everybody on public.staff_look as permissive for all to public using (true) with check (true);
+create policy own_org on public.staff_look as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.staff_look to svc_runtime;
 
 create table public.staff_session (
@@ -2491,6 +2671,9 @@ create table public.ticket (
 CREATE INDEX ticket_open ON public.ticket USING btree (kind, created_at, id) WHERE (status = 'open'::text);
 CREATE INDEX ticket_open_walk ON public.ticket USING btree (created_at, id) WHERE (status = 'open'::text);
 CREATE INDEX ticket_walk ON public.ticket USING btree (org_id, created_at DESC, id DESC);
+alter table public.ticket enable row level security;
+create policy everybody on public.ticket as permissive for all to public using (true) with check (true);
+create policy own_org on public.ticket as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.ticket to svc_runtime;
 
 create table public.ticket_message (
@@ -2509,6 +2692,9 @@ create table public.ticket_message (
   constraint ticket_message_ticket_id_fkey FOREIGN KEY (ticket_id) REFERENCES ticket(id)
 );
 CREATE INDEX ticket_message_of_ticket ON public.ticket_message USING btree (ticket_id, ticket_message_id);
+alter table public.ticket_message enable row level security;
+create policy everybody on public.ticket_message as permissive for all to public using (true) with check (true);
+create policy own_org on public.ticket_message as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select on public.ticket_message to svc_runtime;
 
 create table public.topup (
@@ -2568,6 +2754,9 @@ CREATE INDEX topup_of_rail ON public.topup USING btree (gateway, created_at);
 CREATE INDEX topup_open ON public.topup USING btree (org_id) WHERE (status = 'pending'::text);
 CREATE INDEX topup_paid ON public.topup USING btree (gateway, paid_at) WHERE (paid_at IS NOT NULL);
 CREATE INDEX topup_walk ON public.topup USING btree (org_id, created_at DESC, id DESC);
+alter table public.topup enable row level security;
+create policy everybody on public.topup as permissive for all to public using (true) with check (true);
+create policy own_org on public.topup as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.topup to svc_runtime;
 
 create table public.topup_quote (
@@ -2580,6 +2769,9 @@ create table public.topup_quote (
   constraint topup_quote_pkey PRIMARY KEY (org_id, currency, amount_minor),
   constraint topup_quote_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
+alter table public.topup_quote enable row level security;
+create policy everybody on public.topup_quote as permissive for all to public using (true) with check (true);
+create policy own_org on public.topup_quote as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.topup_quote to svc_runtime;
 
 create table public.usage_hour (
@@ -2604,6 +2796,9 @@ create table public.usage_hour (
   constraint usage_hour_pkey PRIMARY KEY (org_id, environment, hour, project_id, key_id, model, provider, byok, app_id),
   constraint usage_hour_is_whole CHECK ((date_trunc('hour'::text, hour, 'UTC'::text) = hour))
 );
+alter table public.usage_hour enable row level security;
+create policy everybody on public.usage_hour as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_hour as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.usage_hour to svc_runtime;
 
 create table public.usage_seal (
@@ -2666,6 +2861,9 @@ create table public.webhook (
   constraint webhook_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE INDEX webhook_of_org ON public.webhook USING btree (org_id, created_at, id);
+alter table public.webhook enable row level security;
+create policy everybody on public.webhook as permissive for all to public using (true) with check (true);
+create policy own_org on public.webhook as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.webhook to svc_runtime;
 
 create table public.webhook_delivery (
@@ -2700,6 +2898,9 @@ CREATE INDEX webhook_delivery_age ON public.webhook_delivery USING btree (create
 CREATE INDEX webhook_delivery_event ON public.webhook_delivery USING btree (event_id);
 CREATE INDEX webhook_delivery_queue ON public.webhook_delivery USING btree (webhook_id, next_at, id) WHERE (status = ANY (ARRAY['queued'::text, 'delivering'::text]));
 CREATE INDEX webhook_delivery_walk ON public.webhook_delivery USING btree (webhook_id, id DESC);
+alter table public.webhook_delivery enable row level security;
+create policy everybody on public.webhook_delivery as permissive for all to public using (true) with check (true);
+create policy own_org on public.webhook_delivery as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.webhook_delivery to svc_runtime;
 
 create table public.webhook_event (
@@ -2712,6 +2913,9 @@ create table public.webhook_event (
   constraint webhook_event_id_check CHECK ((id ~ '^evt_[0-9A-HJKMNP-TV-Z]{26}$'::text))
 );
 CREATE INDEX webhook_event_age ON public.webhook_event USING btree (created_at);
+alter table public.webhook_event enable row level security;
+create policy everybody on public.webhook_event as permissive for all to public using (true) with check (true);
+create policy own_org on public.webhook_event as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.webhook_event to svc_runtime;
 
 create table public.workflow_signal (
@@ -4053,6 +4257,24 @@ begin
   return null;
 end $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.fence_org(fenced regclass, org_column name DEFAULT 'org_id'::name, or_none boolean DEFAULT false)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  own text := format('%I = current_setting(''svc.org_id'', true)', org_column);
+begin
+  if or_none then
+    own := format('(%s or %I is null)', own, org_column);
+  end if;
+  execute format('alter table %s enable row level security', fenced);
+  execute format('create policy everybody on %s for all using (true) with check (true)', fenced);
+  execute format('create policy own_org on %s as restrictive for all to svc_tenant using (%s) with check (%s)',
+    fenced, own, own);
+end $function$
+;
+revoke execute on function public.fence_org from public;
 
 CREATE OR REPLACE FUNCTION public.legal_outstanding_since(text)
  RETURNS timestamp with time zone

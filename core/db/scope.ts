@@ -8,7 +8,10 @@ import pg from 'pg';
 
 /** What is set in front of a statement. */
 export interface Scope {
+  /** Under which the statement is prepared on a connection: the same name has the same text. */
+  readonly name: string;
   readonly text: string;
+  readonly values: readonly string[];
 }
 
 /** `settings` of PostgreSQL, and as `role` the role to act as, for the time of one transaction. */
@@ -16,10 +19,17 @@ export function scopeOf(settings: Readonly<Record<string, string>>): Scope {
   const calls = Object.entries(settings).map(
     ([name, value]) => `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, true)`,
   );
-  return { text: `select ${calls.join(', ')}` };
+  return { name: 'svc.scope', text: `select ${calls.join(', ')}`, values: [] };
 }
 
-const NAME = 'svc.scope';
+/** Who sees the rows of one organization alone. */
+const TENANT_ROLE = 'svc_tenant';
+
+/** The scope in which the server itself keeps every row of another organization from a statement. */
+export function tenantScope(org_id: string): Scope {
+  const text = `select set_config('role', '${TENANT_ROLE}', true), set_config('svc.org_id', $1, true)`;
+  return { name: 'svc.tenant', text, values: [org_id] };
+}
 
 /** The driver's connection as far as a query writes to it. */
 interface Wire {
@@ -41,18 +51,20 @@ const Query = pg.Query as unknown as new (config: Config, values: undefined, ans
 
 /** A query of the driver with a scope's statement in front; what that one answers is passed over. */
 class ScopedQuery extends Query {
-  readonly #scope: { readonly text: string; readonly name?: string };
+  readonly #scope: Scope;
+  readonly #prepared: boolean;
   #entered = false;
 
   constructor(config: Config, scope: Scope, answer: Answer) {
     super(config, undefined, answer);
-    this.#scope = config.name === undefined ? scope : { text: scope.text, name: NAME };
+    this.#scope = scope;
+    this.#prepared = config.name !== undefined;
   }
 
   override prepare(wire: Wire): void {
-    const { name, text } = this.#scope;
-    if (name === undefined) wire.parse({ text });
-    wire.bind(name === undefined ? { values: [] } : { statement: name, values: [] });
+    const { name, text, values } = this.#scope;
+    if (!this.#prepared) wire.parse({ text });
+    wire.bind(this.#prepared ? { statement: name, values } : { values });
     wire.execute({});
     super.prepare(wire);
   }
@@ -67,22 +79,28 @@ class ScopedQuery extends Query {
   }
 }
 
-/** Connections that have the scope's statement prepared. One connection has one scope. */
-const prepared = new WeakSet<pg.ClientBase>();
+/** Names of the scopes' statements that a connection has prepared. */
+const prepared = new WeakMap<pg.ClientBase, Set<string>>();
+
+/** Prepares the statement of `scope` on `client`, once; it is parsed alone, so that no fault of another is taken for its own. */
+async function prepareScope(client: pg.ClientBase, { name, text, values }: Scope): Promise<void> {
+  const names = prepared.get(client) ?? new Set();
+  if (names.has(name)) return;
+  await client.query({ name, text, values: [...values] });
+  prepared.set(client, names.add(name));
+}
 
 /**
- * Runs one statement as a transaction of its own in `scope`. One with a name is prepared, and the scope with it: the
- * first of a connection takes a round trip more.
+ * Runs one statement in `scope`: as a transaction of its own, or as a part of the one that `client` has begun, where the
+ * scope stays for what comes after. One with a name is prepared, and the scope with it: the first of a connection takes
+ * a round trip more.
  */
 export async function queryIn(
   client: pg.ClientBase,
   scope: Scope,
   statement: pg.QueryConfig | pg.QueryArrayConfig,
 ): Promise<pg.QueryResult> {
-  if (statement.name !== undefined && !prepared.has(client)) {
-    await client.query({ name: NAME, text: scope.text });
-    prepared.add(client);
-  }
+  if (statement.name !== undefined) await prepareScope(client, scope);
   return new Promise((resolve, reject) => {
     const answer: Answer = (error, result) => {
       if (error === null) return resolve(result);

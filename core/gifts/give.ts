@@ -149,13 +149,15 @@ interface TakenGift {
  * @throws ServiceError gift_own_org, code_already_used, token_expired.
  */
 export async function takeGift(context: Context, org: Org, code_hash: Buffer): Promise<TakenGift | null> {
-  const gift = await findByCode(context.db, code_hash);
+  // The gift is a row of the organization that gave it.
+  const { db } = context.acrossOrgs;
+  const gift = await findByCode(db, code_hash);
   if (gift === null) return null;
   if (gift.org_id === org.id)
     throw new ServiceError('gift_own_org', 'An organization cannot redeem its own gift. Cancel it instead.');
   const at = context.now();
-  if (!(await closeRedeemed(context.db, { id: gift.id, redeemed_by: org.id, at }))) {
-    const closed = await findByCode(context.db, code_hash);
+  if (!(await closeRedeemed(db, { id: gift.id, redeemed_by: org.id, at }))) {
+    const closed = await findByCode(db, code_hash);
     throw closed?.status === 'redeemed'
       ? new ServiceError('code_already_used', 'This gift was redeemed before.')
       : new ServiceError('token_expired', 'This gift was taken back or has expired.');

@@ -41,7 +41,7 @@ import {
   setPendingTotp,
 } from './store.ts';
 import type { Person } from './types.ts';
-import { ownSession, sessionCaller } from './view.ts';
+import { ofPerson, ownSession, sessionCaller } from './view.ts';
 
 const proven = { ...anyone, reauthenticated: true } as const;
 const ISSUER = 'LLM gateway';
@@ -53,6 +53,7 @@ export const changePasswordOperation = operation({
   path: '/v1/auth/password/change',
   summary: 'Change the password; every other session of the person ends',
   audience: proven,
+  ...ofPerson,
   input: Type.Object({ current_password: PasswordIn, new_password: PasswordIn }),
   output: SignedIn,
   errors: [
@@ -121,6 +122,7 @@ export const enrolTotpOperation = operation({
   summary:
     'Begin to set up a second factor, or a new one with a code of the old; it is asked for once confirmed',
   audience: proven,
+  ...ofPerson,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
   output: named(
     'TotpEnrolment',
@@ -160,6 +162,7 @@ export const confirmTotpOperation = operation({
   path: '/v1/auth/totp/confirm',
   summary: 'Confirm the second factor with a first code; the answer shows the recovery codes once',
   audience: proven,
+  ...ofPerson,
   input: Type.Object({ code: CodeIn }),
   output: named(
     'TotpConfirmed',
@@ -205,6 +208,7 @@ export const disableTotpOperation = operation({
   path: '/v1/auth/totp/disable',
   summary: 'Remove the second factor, with one of its codes; not while an organization requires one',
   audience: proven,
+  ...ofPerson,
   input: Type.Object({ code: CodeIn }),
   output: SignedIn,
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
@@ -248,6 +252,7 @@ export const recoveryCodesOperation = operation({
   path: '/v1/auth/totp/recovery-codes',
   summary: 'Make ten new recovery codes, with a code of the second factor; the old ones stop working',
   audience: proven,
+  ...ofPerson,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
   output: named('NewRecoveryCodes', Type.Object({ recovery_codes: RecoveryCodes })),
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],

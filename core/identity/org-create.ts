@@ -29,7 +29,7 @@ import { foundingTermsOf } from './founding-terms.ts';
 import { transferOwnership } from './members/change.ts';
 import { refuseSsoSession } from './sign-in/operations.ts';
 import { lockPerson } from './store.ts';
-import { sessionCaller } from './view.ts';
+import { ofPerson, sessionCaller } from './view.ts';
 
 /** Organizations that one person owns at a time; staff make further ones. */
 const OWNED_MAX = 5;
@@ -95,6 +95,7 @@ export const createOrgOperation = operation({
   path: '/v1/orgs',
   summary: `Make an organization and own it; a person owns at most ${OWNED_MAX}`,
   audience: { kind: 'session', roles: 'any' },
+  ...ofPerson,
   input: NewOrg,
   output: OrgView,
   errors: ['already_exists', 'plan_limit_reached', 'invite_required', 'too_many_attempts', 'csrf_failed'],

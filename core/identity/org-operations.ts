@@ -16,7 +16,7 @@ import { writeAudit } from './audit/audit.ts';
 import { SessionView, sessionExample } from './schema.ts';
 import { endOrgSession, listOrgSessions } from './sessions/store.ts';
 import { barredBy } from './verify.ts';
-import { sessionCaller, viewSession } from './view.ts';
+import { ofPerson, sessionCaller, viewSession } from './view.ts';
 
 const SHOWN_MAX = 1_000;
 const admins = { kind: 'session', roles: ['owner', 'admin'] } as const;
@@ -46,6 +46,7 @@ export const listOrgsOperation = operation({
     ...{ kind: 'key', scopes: 'any', while_closed: true },
     session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
   },
+  ...ofPerson,
   input: Type.Object({}),
   output: listOf(OrgView),
   errors: [],

@@ -8,6 +8,9 @@ import { findPerson } from './store.ts';
 import type { SessionRow } from './types.ts';
 import { barredBy, suspensionOf } from './verify.ts';
 
+/** Of operations about the signed-in person. */
+export const ofPerson = { across_orgs: 'a person may be a member of several organizations' } as const;
+
 /** The session behind `context`. @throws Error (a defect) where the audience let someone else in. */
 export function sessionCaller(context: Context): SessionCaller {
   if (context.caller.kind !== 'session') throw new Error('operation reached without a session');

@@ -1,5 +1,5 @@
 // The context an operation runs in: the pool outside a transaction, one connection inside.
-import type { Pool } from '../db/index.ts';
+import type { Pool, Reach } from '../db/index.ts';
 import {
   type Caller,
   type Context,
@@ -9,6 +9,7 @@ import {
   type Log,
   newId,
   now,
+  type Operation,
   type RequestId,
   type Services,
   type Shards,
@@ -38,19 +39,26 @@ class OperationContext implements Context {
   readonly db: Db;
   readonly shards: Shards;
   readonly #parts: ContextParts;
+  readonly #reach: Reach;
   /** Effects waiting for the commit; null outside a transaction. */
   readonly #effects: Effect[] | null;
 
-  constructor(parts: ContextParts, db: Db, effects: Effect[] | null) {
+  constructor(parts: ContextParts, reach: Reach, effects: Effect[] | null) {
     this.request_id = parts.request_id;
     this.caller = parts.caller;
     this.log = parts.log;
     this.services = { member_keys: memberKeys, founding_terms: foundingTerms, ...parts.services };
     this.client_ip = parts.client_ip ?? null;
-    this.db = db;
+    this.db = reach.db;
     this.shards = parts.pool.shards;
     this.#parts = parts;
+    this.#reach = reach;
     this.#effects = effects;
+  }
+
+  get acrossOrgs(): Context {
+    const { across } = this.#reach;
+    return this.db === across ? this : new OperationContext(this.#parts, everyOrg(across), this.#effects);
   }
 
   now(): Date {
@@ -65,9 +73,12 @@ class OperationContext implements Context {
     // Inside one, work joins it: a part of an operation never commits without the whole.
     if (this.#effects !== null) return work(this);
     const effects: Effect[] = [];
-    const result = await this.#parts.pool.transaction((db) =>
-      work(new OperationContext(this.#parts, db, effects)),
-    );
+    const inside = (reach: Reach) => work(new OperationContext(this.#parts, reach, effects));
+    const { pool } = this.#parts;
+    const org_id = this.db === this.#reach.across ? null : orgOf(this.caller);
+    const result = await (org_id === null
+      ? pool.transaction((db) => inside(everyOrg(db)))
+      : pool.within(org_id).transaction(inside));
     for (const effect of effects) await effect(this);
     return result;
   }
@@ -86,7 +97,26 @@ class OperationContext implements Context {
   }
 }
 
-/** A context outside any transaction; `transaction` opens one. */
+/** The organization that `caller` acts for; null where there is none. */
+function orgOf(caller: Caller): string | null {
+  return caller.kind === 'public' || caller.kind === 'staff' ? null : caller.org_id;
+}
+
+function everyOrg(db: Db): Reach {
+  return { db, across: db };
+}
+
+/**
+ * A context outside any transaction; `transaction` opens one. What a caller of an organization does there sees the rows of
+ * that organization alone.
+ */
 export function createContext(parts: ContextParts): Context {
-  return new OperationContext(parts, parts.pool, null);
+  const org_id = orgOf(parts.caller);
+  const reach = org_id === null ? everyOrg(parts.pool) : parts.pool.within(org_id);
+  return new OperationContext(parts, reach, null);
+}
+
+/** Runs `operation` where its declaration says: behind the fence of the caller's organization, or across. */
+export function runOperation(context: Context, operation: Operation, input: unknown): Promise<unknown> {
+  return operation.run(operation.across_orgs === undefined ? context : context.acrossOrgs, input as never);
 }

@@ -11,6 +11,7 @@ import {
   sha256,
   unseal,
 } from '../kernel/index.ts';
+import { runOperation } from './context.ts';
 import { type AnswerKey, claimAnswer, freeAnswer, storeAnswer } from './store.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -112,7 +113,7 @@ export async function runOnce(
   try {
     const once = async (context: Context): Promise<StoredResult> => {
       const status = operation.status ?? 200;
-      const body = JSON.stringify(await operation.run(context, args.input as never));
+      const body = JSON.stringify(await runOperation(context, operation, args.input));
       // Another call has taken over meanwhile: this one must not stand beside it.
       if (!(await storeAnswer(context.db, key, keep(status, body)))) {
         throw new ServiceError('idempotency_in_progress', 'The call took too long and was run again.', {

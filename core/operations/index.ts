@@ -1,5 +1,5 @@
 export { admit, admittingRoles } from './access.ts';
-export { createContext } from './context.ts';
+export { createContext, runOperation } from './context.ts';
 export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
 export { type Jobs, relayParts, startJobs } from './jobs.ts';

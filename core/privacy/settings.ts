@@ -137,7 +137,9 @@ export async function changeSettings(context: Context, org_id: Id<'org'>, change
     refuseReservedSlug(slug);
     await keepSlug(context.db, slug);
   }
-  if (!(await putSettings(context.db, { org_id, settings: after, at: context.now() }))) throw slugTaken();
+  // A slug is taken by any organization.
+  const { db } = context.acrossOrgs;
+  if (!(await putSettings(db, { org_id, settings: after, at: context.now() }))) throw slugTaken();
   const target = { type: 'org', id: org_id, display: slug };
   await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
 }

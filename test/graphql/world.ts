@@ -7,7 +7,7 @@ import { Streams } from '@svc/admin-graphql/streams.ts';
 import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import type { Pool } from '@svc/core/db/index.ts';
+import type { Pool, Reach } from '@svc/core/db/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
 import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import {
@@ -59,6 +59,11 @@ function counted(pool: Pool, statements: string[]): Pool {
     shards: { ...pool.shards, at: (name) => counted(pool.shards.at(name), statements) },
     query: counting(pool).query,
     transaction: (work) => pool.transaction((db) => work(counting(db))),
+    within(org_id) {
+      const fence = pool.within(org_id);
+      const watched = (reach: Reach) => ({ db: counting(reach.db), across: counting(reach.across) });
+      return { ...watched(fence), transaction: (work) => fence.transaction((reach) => work(watched(reach))) };
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // What sign-up asks of a caller, and the waitlist.
 import { Type } from 'typebox';
 import { type Context, type Id, lineOf, named, operation, ServiceError } from '../../kernel/index.ts';
+import { ofPerson } from '../view.ts';
 import { entryExample, SignUpView, viewEntry, WaitlistEntryView } from './schema.ts';
 import { joinWaitlist, readSignUp } from './waitlist.ts';
 
@@ -19,6 +20,7 @@ export const signUpStateOperation = operation({
   summary:
     'Show whether sign-up is by invitation, what the caller lacks for an organization, and their waitlist entry',
   audience: everybody,
+  ...ofPerson,
   input: Type.Object({}),
   output: SignUpView,
   errors: [],
@@ -35,6 +37,7 @@ export const joinWaitlistOperation = operation({
   path: '/v1/signup/waitlist',
   summary: 'Join the waitlist for an organization; who is on it gets the entry again',
   audience: everybody,
+  ...ofPerson,
   input: Type.Object({
     company: lineOf(120),
     use_case: Type.String({ minLength: 1, maxLength: 500, format: 'lines' }),

@@ -7,6 +7,7 @@ import { EmailIn, MemberView, memberExample, memberRoles } from '../schema.ts';
 import { anyone, ownPerson, refuseSsoSession } from '../sign-in/operations.ts';
 import { findPeople, findPersonByEmail } from '../store.ts';
 import type { Person } from '../types.ts';
+import { ofPerson } from '../view.ts';
 import { acceptInvitation, findOffer } from './accept.ts';
 import { changeRole, removeMember } from './change.ts';
 import { invite, resendInvitation, revokeInvitation } from './invite.ts';
@@ -200,6 +201,7 @@ const acceptInvitationOperation = operation({
   path: '/v1/invitations/accept',
   summary: 'Accept an invitation as the person whom it is for',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({ token: TokenIn }),
   output: AcceptedView,
   errors: ['token_invalid', 'token_expired', 'org_inactive', 'too_many_attempts', 'csrf_failed'],

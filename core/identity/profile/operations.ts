@@ -5,7 +5,7 @@ import { writeAudit } from '../audit/audit.ts';
 import { EmailIn } from '../schema.ts';
 import { anyone, ownPerson, refuseSsoSession } from '../sign-in/operations.ts';
 import { refuseUnproved } from '../sign-in/proof.ts';
-import { sessionCaller } from '../view.ts';
+import { ofPerson, sessionCaller } from '../view.ts';
 import { askEmailChange } from './change-email.ts';
 import { findProfile, updateProfile } from './store.ts';
 
@@ -37,6 +37,7 @@ export const updateMeOperation = operation({
   summary:
     'Change name, language or e-mail address; the address needs a fresh proof of the person, and counts once its mailbox is proved',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({
     name: Type.Optional(lineOf(120)),
     locale: Type.Optional(

@@ -32,7 +32,7 @@ import { endSession, endSessions, endSsoSessions, listSessions } from '../sessio
 import { clearedCookie } from '../sessions/token.ts';
 import { findPerson } from '../store.ts';
 import type { Person, SessionRow } from '../types.ts';
-import { ownSession, sessionCaller, viewLook, viewSession, viewSignedIn } from '../view.ts';
+import { ofPerson, ownSession, sessionCaller, viewLook, viewSession, viewSignedIn } from '../view.ts';
 import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
 import { beginAttempt } from './throttle.ts';
 
@@ -107,6 +107,7 @@ export const logoutOperation = operation({
   path: '/v1/auth/logout',
   summary: 'End this session',
   audience: { ...anyone, for_looks: true },
+  ...ofPerson,
   input: Type.Object({}),
   output: Nothing,
   errors: ['csrf_failed'],
@@ -133,6 +134,7 @@ export const logoutAllOperation = operation({
   path: '/v1/auth/logout-all',
   summary: 'End every session of the person, this one too',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({}),
   output: Nothing,
   errors: ['csrf_failed'],
@@ -158,6 +160,7 @@ export const getSessionOperation = operation({
   path: '/v1/auth/session',
   summary: 'Who is signed in, their organizations, the current one, and the CSRF token',
   audience: { ...anyone, for_looks: true },
+  ...ofPerson,
   input: Type.Object({}),
   output: SignedInView,
   errors: [],
@@ -175,6 +178,7 @@ export const enterOrgOperation = operation({
   path: '/v1/auth/session/org',
   summary: 'Switch to another organization of the person; the session gets a new token',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({ org_id: idOf('org') }),
   output: SignedIn,
   errors: ['csrf_failed'],
@@ -196,6 +200,7 @@ export const reauthenticateOperation = operation({
   path: '/v1/auth/reauthenticate',
   summary: 'Confirm who the person is again by password or code; the session gets a new token',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object(
     { password: Type.Optional(PasswordIn), code: Type.Optional(CodeIn) },
     { minProperties: 1, description: 'the password, a code, or both' },
@@ -236,6 +241,7 @@ export const listSessionsOperation = operation({
   path: '/v1/auth/sessions',
   summary: 'List the sessions of the person, newest first',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({}),
   output: listOf(SessionView),
   errors: [],
@@ -254,6 +260,7 @@ export const endSessionOperation = operation({
   path: '/v1/auth/sessions/:id',
   summary: 'End a session of the person; it stops at its next request',
   audience: anyone,
+  ...ofPerson,
   input: Type.Object({ id: idOf('session') }),
   output: Nothing,
   errors: ['csrf_failed'],

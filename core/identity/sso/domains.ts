@@ -147,7 +147,7 @@ export const verifyDomainOperation = operation({
     return context.transaction(async (context) => {
       await lockOrg(context.db, org_id);
       await getDomain(context, { org_id, domain });
-      if (!(await proveDomain(context.db, { org_id, domain, at: context.now() }))) {
+      if (!(await proveDomain(context.acrossOrgs.db, { org_id, domain, at: context.now() }))) {
         throw new ServiceError('domain_taken', 'Another organization has proved this domain.', {
           param: 'domain',
         });

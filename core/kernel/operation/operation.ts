@@ -159,7 +159,16 @@ export interface Services {}
 export interface Context {
   readonly request_id: RequestId;
   readonly caller: Caller;
+  /**
+   * Where the caller acts for an organization, rows of others are kept from it by the server itself (row-level
+   * security): a statement that forgets to name its organization finds nothing more.
+   */
   readonly db: Db;
+  /**
+   * The same context, whose `db` reaches every organization: for what is between organizations (a gift, an invitation, the
+   * memberships of a person).
+   */
+  readonly acrossOrgs: Context;
   /**
    * A write to a shard is never part of `transaction`: the transaction stores a task, which is done after the commit
    * (core/ledger/tasks).
@@ -229,6 +238,11 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
    * harmless.
    */
   readonly own_transactions?: true;
+  /**
+   * Why it reaches across organizations where the caller acts for one: it is about a person, who may be a member of
+   * several. Absent: rows of other organizations are kept from it (`Context.db`).
+   */
+  readonly across_orgs?: string;
   /** Of a body that may be larger than others: its size, and how many members and items it may have. */
   readonly body_limit?: { readonly bytes: number; readonly items: number };
   /** A read sends the `ETag` of what it shows, and a write honours `If-Match` (`version.ts`). */
