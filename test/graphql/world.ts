@@ -7,23 +7,16 @@ import { Streams } from '@svc/admin-graphql/streams.ts';
 import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import type { Pool, Reach } from '@svc/core/db/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
 import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
-import {
-  type Db,
-  type Log,
-  readConfig,
-  type StaffRole,
-  type Statement,
-  silentLog,
-} from '@svc/core/kernel/index.ts';
+import { type Log, readConfig, type StaffRole, silentLog } from '@svc/core/kernel/index.ts';
 import { bindGraphql } from '@svc/gateway/graphql.ts';
 import { bindRest } from '@svc/gateway/rest/bind.ts';
 import { createApp, type HttpParts, type ManagementRate } from '@svc/http/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
+import { tappedPool } from '../support/watched-pool.ts';
 
 export interface Answer {
   readonly status: number;
@@ -45,26 +38,6 @@ export interface World {
   readonly defects: unknown[];
   ask(at: FastifyInstance, token: string, query: string, variables?: object, more?: object): Promise<Answer>;
   signInStaff(roles: readonly StaffRole[]): Promise<string>;
-}
-
-function counted(pool: Pool, statements: string[]): Pool {
-  const counting = (db: Db): Db => ({
-    query: <Row>(statement: Statement) => {
-      statements.push(statement.name);
-      return db.query<Row>(statement);
-    },
-  });
-  return {
-    ...pool,
-    shards: { ...pool.shards, at: (name) => counted(pool.shards.at(name), statements) },
-    query: counting(pool).query,
-    transaction: (work) => pool.transaction((db) => work(counting(db))),
-    within(org_id) {
-      const fence = pool.within(org_id);
-      const watched = (reach: Reach) => ({ db: counting(reach.db), across: counting(reach.across) });
-      return { ...watched(fence), transaction: (work) => fence.transaction((reach) => work(watched(reach))) };
-    },
-  };
 }
 
 /** The answer of a request as GraphQL says it. */
@@ -96,7 +69,7 @@ export async function startWorld(
   });
   const base_url = 'http://127.0.0.1:8080';
   const parts: HttpParts = {
-    pool: counted(harness.pool, statements),
+    pool: tappedPool(harness.pool, ({ name }) => void statements.push(name)),
     services: {
       key_ring: harness.keys,
       catalog: () => catalog.current(),

@@ -1,7 +1,6 @@
 // Many mandates over many days at rail-a: all top up as often as the rules let them, notices and events get lost, accounts
 // are empty or slow, payers pause at their bank and people resume. One seed draws all of it, for each mandate by itself.
-import type { Pool } from '@svc/core/db/index.ts';
-import type { Context, Db, Id, Statement } from '@svc/core/kernel/index.ts';
+import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { newRequestId, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import {
   actOnMandate,
@@ -18,6 +17,7 @@ import { pollTopup } from '@svc/core/topups/index.ts';
 import type { Post } from '../mail/post.ts';
 import type { Bank, NoticeFate } from '../sim/rails/rail-a/mandates.ts';
 import type { Order, Payment } from '../sim/rails/rail-a/objects.ts';
+import { tappedPool } from '../support/watched-pool.ts';
 import type { RailAEvent, World } from '../topups/world.ts';
 
 const HOUR = 3_600_000;
@@ -92,22 +92,6 @@ async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Prom
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** Statements by name, of everything that is done over `pool`. */
-function counted(pool: Pool, names: Map<string, number>): Pool {
-  const counting = (db: Db): Db => ({
-    query: <Row>(statement: Statement) => {
-      names.set(statement.name, (names.get(statement.name) ?? 0) + 1);
-      return db.query<Row>(statement);
-    },
-  });
-  return {
-    ...pool,
-    shards: { ...pool.shards, at: (name) => counted(pool.shards.at(name), names) },
-    query: counting(pool).query,
-    transaction: (work) => pool.transaction((db) => work(counting(db))),
-  };
-}
-
 class Many {
   private readonly payers = new Map<string, Payer>();
   private readonly by_token = new Map<string, Payer>();
@@ -125,7 +109,7 @@ class Many {
     this.context = createContext({
       request_id: newRequestId(),
       caller: { kind: 'public' },
-      pool: counted(world.pool, this.names),
+      pool: tappedPool(world.pool, ({ name }) => void this.names.set(name, (this.names.get(name) ?? 0) + 1)),
       log: silentLog,
       services: world.context.services,
     });
