@@ -1,10 +1,12 @@
-export { graderKinds } from './grade/types.ts';
+export { graderFault } from './grade/check.ts';
+export { type Grader, graderKinds } from './grade/types.ts';
 export { evalOperations } from './operations.ts';
 export { finishRun } from './runs/finish.ts';
 export type { Answered, CallAsked, EvalGateway, Refused } from './runs/gateway.ts';
 export {
   cancelRunOperation,
   createRunOperation,
+  estimateRunOperation,
   getRunOperation,
   listRunsOperation,
 } from './runs/operations.ts';
@@ -18,6 +20,7 @@ export {
 } from './runs/result-operations.ts';
 export { CaseRow, ComparisonView, decisions, ResultView, TargetScore } from './runs/schema.ts';
 export { RunView, resultStatuses, runStatuses } from './runs/types.ts';
+export { checkedCases } from './suites/check.ts';
 export {
   createSuiteOperation,
   deleteSuiteOperation,
@@ -25,4 +28,5 @@ export {
   listSuitesOperation,
   patchSuiteOperation,
 } from './suites/operations.ts';
-export { SuiteSummary, SuiteView } from './suites/types.ts';
+export { listCasesOperation, suiteHistoryOperation } from './suites/parts.ts';
+export { type CaseIn, CaseView, SuiteSummary, SuiteView } from './suites/types.ts';

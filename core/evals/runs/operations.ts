@@ -17,7 +17,7 @@ import {
 } from '../../kernel/index.ts';
 import { signalWorkflow } from '../../workflow-starts/index.ts';
 import { evalReaders, evalWriters } from '../suites/operations.ts';
-import { startRun } from './start.ts';
+import { estimateRun, startRun } from './start.ts';
 import { findRun, listRuns, stopRun } from './store.ts';
 import { type Run, RunView, viewRun } from './types.ts';
 
@@ -42,24 +42,40 @@ export const runExample: RunView = {
   ...{ started_at: null, finished_at: null },
 };
 
-const StartInput = Type.Object({
+const asked = {
   suite_id: idOf('eval_suite'),
   targets: Type.Array(
-    Type.Object({
-      model: Type.Optional(Type.String({ maxLength: 200 })),
-      endpoint: Type.Optional(Type.String({ maxLength: 64 })),
-    }),
+    named(
+      'EvalTargetIn',
+      Type.Object({
+        model: Type.Optional(Type.String({ maxLength: 200 })),
+        endpoint: Type.Optional(Type.String({ maxLength: 64 })),
+      }),
+    ),
     { minItems: 1, maxItems: TARGETS_MAX },
   ),
-  budget_micro: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
   repeat: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: 'default 1' })),
-  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 16, description: 'default 4' })),
   judge_model: Type.Optional(Type.String({ maxLength: 200 })),
   judge_samples: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 9, description: 'grades of each answer by its judge; default 1' }),
   ),
+};
+const StartInput = Type.Object({
+  ...asked,
+  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 16, description: 'default 4' })),
+  budget_micro: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
   project_id: Type.Optional(idOf('project')),
 });
+
+const EstimateView = named(
+  'EvalEstimate',
+  Type.Object({
+    suite_revision: Type.Integer(),
+    answers: Type.Integer({ description: 'cases by targets by repeats' }),
+    estimate_micro: Type.Integer({ description: 'the most that all of it can cost' }),
+    available_micro: Type.Integer({ description: 'of the balance' }),
+  }),
+);
 
 /** A run that the caller may see. @throws ServiceError not_found. */
 export async function getRun(context: Context, id: string): Promise<Run> {
@@ -104,6 +120,20 @@ export const getRunOperation = operation({
   errors: [],
   example: runExample,
   run: async (context, { id }) => viewRun(await getRun(context, id)),
+});
+
+export const estimateRunOperation = operation({
+  name: 'evals.runs.estimate',
+  method: 'POST',
+  path: '/v1/evals/runs/estimate',
+  summary: 'Say the most that a run can cost, without starting it',
+  audience: evalReaders,
+  input: Type.Object(asked),
+  output: EstimateView,
+  errors: [],
+  request: { suite_id: runExample.suite_id, targets: [{ model: 'openai/gpt-4o-mini' }] },
+  example: { suite_revision: 1, answers: 1, estimate_micro: 98_500, available_micro: 12_000_000 },
+  run: (context, input) => estimateRun(context, input),
 });
 
 const StartedRun = named('EvalRunStarted', Type.Object({ run: RunView, estimate_micro: Type.Integer() }));
@@ -163,6 +193,7 @@ export const cancelRunOperation = operation({
 export const runOperations = [
   listRunsOperation,
   getRunOperation,
+  estimateRunOperation,
   createRunOperation,
   cancelRunOperation,
 ] as const;

@@ -159,33 +159,43 @@ export const compareTargetsOperation = operation({
   name: 'evals.runs.compare',
   method: 'GET',
   path: '/v1/evals/runs/:id/compare',
-  summary: 'Say whether one target is better than another, by a paired test over the cases',
+  summary: 'Say whether a target is better than another, of this run or an earlier one',
   audience: evalReaders,
   input: Type.Object({
     id: idOf('eval_run'),
+    // The run of `from`; default: this one.
+    with: Type.Optional(idOf('eval_run')),
     from: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 19, description: 'place of a target; default 0' }),
     ),
     to: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 19, description: 'place of the other; default 1' }),
+      Type.Integer({
+        ...{ minimum: 0, maximum: 19 },
+        description: 'place of the other; default 1, with another run 0',
+      }),
     ),
   }),
   output: ComparisonView,
   errors: [],
   example: {
-    run_id: runExample.id,
+    ...{ run_id: runExample.id, from_run_id: runExample.id },
     from: exampleScore,
     to: { ...exampleScore, target: other },
-    ...{ cases: 1, difference: 0, low: 0, high: 0, p: 1, decision: 'cannot_tell' },
+    ...{ cases: 1, changed: 0, difference: 0, low: 0, high: 0, p: 1, decision: 'cannot_tell' },
   },
-  async run(context, { id, from = 0, to = 1 }) {
+  async run(context, { id, with: with_id = id, from = 0, to = with_id === id ? 1 : 0 }) {
     const run = await getRun(context, id);
-    for (const [param, place] of [['from', from] as const, ['to', to] as const]) {
-      if (place >= run.targets.length) {
-        throw new ServiceError('invalid_request', `The run has ${run.targets.length} targets.`, { param });
-      }
+    const from_run = with_id === id ? run : await getRun(context, with_id);
+    const places = {
+      from: { run: from_run, target_no: from },
+      to: { run, target_no: to },
+    };
+    for (const param of ['from', 'to'] as const) {
+      const { run, target_no } = places[param];
+      if (target_no < run.targets.length) continue;
+      throw new ServiceError('invalid_request', `The run has ${run.targets.length} targets.`, { param });
     }
-    return compareTargets(context, run, { from, to });
+    return compareTargets(context, places);
   },
 });
 

@@ -70,9 +70,13 @@ export const ComparisonView = named(
   'EvalComparison',
   Type.Object({
     run_id: idOf('eval_run'),
+    from_run_id: idOf('eval_run'),
     from: TargetScore,
     to: TargetScore,
     cases: Type.Integer({ description: 'that both answered' }),
+    changed: Type.Integer({
+      description: 'that both answered, but were asked or graded in another way; left out',
+    }),
     difference: Type.Number({ description: 'of the scores case by case; above 0: the second is better' }),
     low: Type.Number({ description: 'bounds of 95 % of the difference' }),
     high: Type.Number(),

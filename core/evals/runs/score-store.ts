@@ -84,3 +84,23 @@ export async function readCaseScores(
   });
   return rows;
 }
+
+/** Ids of the cases that two revisions of suites ask and grade in the same way. */
+export async function readSameCases(
+  db: Db,
+  args: {
+    one: { suite_id: string; suite_revision: number };
+    other: { suite_id: string; suite_revision: number };
+  },
+): Promise<Set<string>> {
+  const { one, other } = args;
+  const { rows } = await db.query<{ case_id: string }>({
+    name: 'evals.read_same_cases',
+    text: `
+      select a.case_id from eval_case a join eval_case b on b.case_id = a.case_id
+       where a.suite_id = $1 and a.revision = $2 and b.suite_id = $3 and b.revision = $4
+         and a.body -> 'input' = b.body -> 'input' and a.body -> 'grader' = b.body -> 'grader'`,
+    values: [one.suite_id, one.suite_revision, other.suite_id, other.suite_revision],
+  });
+  return new Set(rows.map(({ case_id }) => case_id));
+}

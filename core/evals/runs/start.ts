@@ -14,7 +14,7 @@ import { findKey, peopleNumber } from '../../keys/index.ts';
 import { readBalance } from '../../ledger/index.ts';
 import { findOrg, listProjects, type Org, type Project } from '../../orgs/index.ts';
 import { startWorkflow } from '../../workflow-starts/index.ts';
-import { lockSuite, readCases } from '../suites/store.ts';
+import { findSuite, lockSuite, readCases } from '../suites/store.ts';
 import { CASES_MAX, type Case, type Suite } from '../suites/types.ts';
 import { estimateOf, servesModel } from './estimate.ts';
 import { insertRun } from './store.ts';
@@ -28,13 +28,15 @@ interface RunAsked {
     readonly model?: string | undefined;
     readonly endpoint?: string | undefined;
   }[];
-  readonly budget_micro: number;
   readonly repeat?: number | undefined;
   readonly concurrency?: number | undefined;
   readonly judge_model?: string | undefined;
   readonly judge_samples?: number | undefined;
   readonly project_id?: string | undefined;
 }
+
+/** A run within its budget. */
+type BudgetedRun = RunAsked & { readonly budget_micro: number };
 
 interface Payer {
   readonly project: Project;
@@ -95,7 +97,7 @@ function checkedTargets(
         `The case ${JSON.stringify(own.case_id)} names no model, so the target must.`,
       );
     }
-    if (model !== '' && findModel(catalog, model, environment) === undefined) {
+    if (model !== '' && findModel(catalog, model, environment) === null) {
       throw refuseTarget(i, 'model', `There is no model ${JSON.stringify(model)}.`);
     }
     if (endpoint !== '' && !servesModel(catalog, environment, { model, endpoint })) {
@@ -115,7 +117,7 @@ function checkJudge(
   cases: readonly Case[],
 ): void {
   const catalog = context.services.catalog();
-  const unknown = (model: string) => findModel(catalog, model, environment) === undefined;
+  const unknown = (model: string) => findModel(catalog, model, environment) === null;
   if (judge_model !== '' && unknown(judge_model)) {
     throw new ServiceError('invalid_request', 'There is no such model.', { param: 'judge_model' });
   }
@@ -148,21 +150,41 @@ async function casesOf(context: Context, suite: Suite): Promise<Case[]> {
   return readCases(context.db, { suite_id: id, revision, from: 0, limit: CASES_MAX });
 }
 
+/** What is asked, checked against the suite and the catalog, and the most that it can cost. */
+async function planOf(context: Context, suite: Suite, asked: RunAsked) {
+  const { environment } = orgCaller(context);
+  const cases = await casesOf(context, suite);
+  const { repeat = 1, judge_model = '', judge_samples = 1 } = asked;
+  const targets = checkedTargets(context, environment, asked, cases);
+  checkJudge(context, environment, judge_model, cases);
+  const plan = { environment, targets, repeat, judge_model, judge_samples };
+  return { plan, estimate_micro: await estimateOf(context, plan, cases) };
+}
+
+/** The most that a run can cost, without starting it. @throws ServiceError invalid_request, not_found. */
+export async function estimateRun(context: Context, asked: RunAsked) {
+  const { org_id, environment } = orgCaller(context);
+  const suite = await findSuite(context.db, { org_id, id: asked.suite_id });
+  if (suite === null) throw notFound();
+  const { plan, estimate_micro } = await planOf(context, suite, asked);
+  const org = (await findOrg(context.db, org_id)) as Org;
+  const book_id = environment === 'live' ? org.live_book_id : org.sandbox_book_id;
+  const { available_micro_usd } = await readBalance(context.shards.at(org.shard), book_id);
+  const answers = suite.case_count * plan.targets.length * plan.repeat;
+  return { suite_revision: suite.revision, answers, estimate_micro, available_micro: available_micro_usd };
+}
+
 /** Starts a run. Call inside a transaction. @throws ServiceError invalid_request, not_found, insufficient_credits. */
-export async function startRun(context: Context, asked: RunAsked): Promise<Run> {
+export async function startRun(context: Context, asked: BudgetedRun): Promise<Run> {
   const { org_id, environment } = orgCaller(context);
   const { db } = context;
   const org = (await findOrg(db, org_id)) as Org;
   // Locked, so that a new revision does not delete the cases that this run begins to name.
   const suite = await lockSuite(db, { org_id, id: asked.suite_id });
   if (suite === null) throw notFound();
-  const cases = await casesOf(context, suite);
-  const { repeat = 1, concurrency = 4, judge_model = '', judge_samples = 1, budget_micro } = asked;
-  const targets = checkedTargets(context, environment, asked, cases);
-  checkJudge(context, environment, judge_model, cases);
+  const { concurrency = 4, budget_micro } = asked;
+  const { plan, estimate_micro } = await planOf(context, suite, asked);
   const payer = await payerOf(context, asked);
-  const plan = { environment, targets, repeat, judge_model, judge_samples };
-  const estimate_micro = await estimateOf(context, plan, cases);
   await refuseWithoutCredit(context, org, { environment, budget_micro, estimate_micro });
   const at = context.now();
   const { zdr, retention_days } = org.data_policy;

@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/index.ts';
 import { bootstrap, decide, meanOf, type Weighed, wilson } from '../stats/stats.ts';
 import { seedOf } from './finish.ts';
 import type { CaseRow, ComparisonView, TargetScore } from './schema.ts';
-import { type CaseScore, readCaseScores } from './score-store.ts';
+import { type CaseScore, readCaseScores, readSameCases } from './score-store.ts';
 import type { Run, Target } from './types.ts';
 
 function totals(rows: readonly CaseScore[]) {
@@ -60,25 +60,46 @@ export async function targetScores({ db }: Context, run: Run): Promise<TargetSco
   return run.targets.map((_, target_no) => targetScore(run, target_no, rows));
 }
 
-/** Whether target `to` is better than target `from`, by the cases that both have answered. */
+/** A target of a run. */
+export interface Place {
+  readonly run: Run;
+  readonly target_no: number;
+}
+
+async function rowsOf({ db }: Context, { run }: Place): Promise<CaseScore[]> {
+  return readCaseScores(db, { run_id: run.id, from: 0, to: run.case_count });
+}
+
+/** Whether `case_id` was asked and graded in the same way in both runs. */
+async function sameIn({ db }: Context, one: Run, other: Run): Promise<(case_id: string) => boolean> {
+  if (one.suite_id === other.suite_id && one.suite_revision === other.suite_revision) return () => true;
+  const same = await readSameCases(db, { one, other });
+  return (case_id) => same.has(case_id);
+}
+
+/** Whether target `to` is better than target `from`, of the same run or another, by the cases that both have answered. */
 export async function compareTargets(
-  { db }: Context,
-  run: Run,
-  { from, to }: { from: number; to: number },
+  context: Context,
+  { from, to }: { from: Place; to: Place },
 ): Promise<ComparisonView> {
-  const rows = await readCaseScores(db, { run_id: run.id, from: 0, to: run.case_count });
-  const first = new Map(rows.filter((row) => row.target_no === from).map((row) => [row.case_no, row]));
-  const differences = rows.flatMap((row) => {
-    const other = row.target_no === to ? first.get(row.case_no) : undefined;
-    return other === undefined
-      ? []
-      : [{ value: Number(row.score) - Number(other.score), weight: row.weight }];
-  });
+  const rows = await rowsOf(context, to);
+  const from_rows = from.run.id === to.run.id ? rows : await rowsOf(context, from);
+  const isSame = await sameIn(context, from.run, to.run);
+  const first = new Map(
+    from_rows.filter((row) => row.target_no === from.target_no).map((row) => [row.case_id, row]),
+  );
+  const both = rows.filter((row) => row.target_no === to.target_no && first.has(row.case_id));
+  const differences = both
+    .filter(({ case_id }) => isSame(case_id))
+    .map((row) => ({
+      value: Number(row.score) - Number(first.get(row.case_id)?.score),
+      weight: row.weight,
+    }));
   return {
-    run_id: run.id,
-    from: targetScore(run, from, rows),
-    to: targetScore(run, to, rows),
-    cases: differences.length,
-    ...decide(differences, seedOf(run.id)),
+    ...{ run_id: to.run.id, from_run_id: from.run.id },
+    from: targetScore(from.run, from.target_no, from_rows),
+    to: targetScore(to.run, to.target_no, rows),
+    ...{ cases: differences.length, changed: both.length - differences.length },
+    ...decide(differences, seedOf(to.run.id)),
   };
 }

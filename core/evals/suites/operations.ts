@@ -51,7 +51,7 @@ const exampleCase: CaseIn & { id: string } = {
   grader: { kind: 'exact', expected: 'Paris', ignore_case: true },
 };
 
-const exampleSummary: SuiteSummary = {
+export const exampleSummary: SuiteSummary = {
   id: 'es_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   name: 'Capitals',
@@ -60,12 +60,13 @@ const exampleSummary: SuiteSummary = {
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
 };
-const example: Static<typeof SuiteView> = {
+export const suiteExample: Static<typeof SuiteView> = {
   ...exampleSummary,
   cases: [{ ...exampleCase, weight: 1, tags: [] }],
 };
 
-function summaryOf(suite: Suite): SuiteSummary {
+/** A suite as lists show it. */
+export function summaryOf(suite: Suite): SuiteSummary {
   const { id, org_id, name, revision, case_count } = suite;
   return {
     ...{ id, org_id, name, revision, case_count },
@@ -81,7 +82,8 @@ async function viewOf(context: Context, suite: Suite): Promise<Static<typeof Sui
   return { ...summaryOf(suite), cases: rows.map(({ case_id, body }) => ({ id: case_id, ...body })) };
 }
 
-async function getRow(context: Context, id: string, find: typeof findSuite): Promise<Suite> {
+/** A suite that the caller may see. @throws ServiceError not_found. */
+export async function getSuiteRow(context: Context, id: string, find: typeof findSuite): Promise<Suite> {
   const { org_id } = orgCaller(context);
   const suite = isId('eval_suite', id) ? await find(context.db, { org_id, id }) : null;
   if (suite === null) throw notFound();
@@ -126,9 +128,9 @@ export const getSuiteOperation = operation({
   output: SuiteView,
   errors: [],
   versioned: true,
-  example,
+  example: suiteExample,
   async run(context, { id }) {
-    const suite = await getRow(context, id, findSuite);
+    const suite = await getSuiteRow(context, id, findSuite);
     sendVersion(context, suite.updated_at);
     return viewOf(context, suite);
   },
@@ -146,7 +148,7 @@ export const createSuiteOperation = operation({
   status: 201,
   body_limit: SUITE_BODY,
   request: { name: 'Capitals', cases: [exampleCase] },
-  example,
+  example: suiteExample,
   async run(context, input) {
     const { org_id } = orgCaller(context);
     const checked = checkedCases(input.cases);
@@ -178,11 +180,11 @@ export const patchSuiteOperation = operation({
   versioned: true,
   body_limit: SUITE_BODY,
   request: { name: 'Capitals of Europe' },
-  example: { ...example, name: 'Capitals of Europe' },
+  example: { ...suiteExample, name: 'Capitals of Europe' },
   async run(context, input) {
     const checked = input.cases === undefined ? null : checkedCases(input.cases);
     return context.transaction(async (context) => {
-      const old = await getRow(context, input.id, lockSuite);
+      const old = await getSuiteRow(context, input.id, lockSuite);
       refuseOtherVersion(context, old.updated_at);
       if (input.name === undefined && checked === null) return viewOf(context, old);
       const suite = await updateSuite(context.db, {
@@ -217,7 +219,7 @@ export const deleteSuiteOperation = operation({
   example: {},
   async run(context, { id }) {
     return context.transaction(async (context) => {
-      const suite = await getRow(context, id, lockSuite);
+      const suite = await getSuiteRow(context, id, lockSuite);
       refuseOtherVersion(context, suite.updated_at);
       await deleteSuite(context.db, suite);
       await deleteUnusedCases(context.db, { suite_id: suite.id, revision: null });
@@ -226,11 +228,3 @@ export const deleteSuiteOperation = operation({
     });
   },
 });
-
-export const suiteOperations = [
-  listSuitesOperation,
-  getSuiteOperation,
-  createSuiteOperation,
-  patchSuiteOperation,
-  deleteSuiteOperation,
-] as const;

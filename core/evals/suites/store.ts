@@ -1,6 +1,6 @@
 // SQL of suites and their cases.
 import type { Db, Id } from '../../kernel/index.ts';
-import type { Case, Suite } from './types.ts';
+import type { Case, Suite, SuiteRevision } from './types.ts';
 
 const COLUMNS = 'id, org_id, name, revision, case_count, created_at, updated_at';
 
@@ -95,6 +95,21 @@ export async function readCases(
        where suite_id = $1 and revision = $2 and case_no >= $3
        order by case_no limit $4`,
     values: [args.suite_id, args.revision, args.from, args.limit],
+  });
+  return rows;
+}
+
+/** The revisions of a suite that are kept, newest first: the present one, and those that runs name. */
+export async function readRevisions(db: Db, suite: Pick<Suite, 'id' | 'revision'>): Promise<SuiteRevision[]> {
+  const { rows } = await db.query<SuiteRevision>({
+    name: 'evals.read_revisions',
+    text: `
+      select c.revision, count(*)::int as case_count, c.revision = $2 as current,
+             (select count(*) from eval_run r
+               where r.suite_id = $1 and r.suite_revision = c.revision)::int as runs
+        from eval_case c where c.suite_id = $1
+       group by c.revision order by c.revision desc`,
+    values: [suite.id, suite.revision],
   });
   return rows;
 }

@@ -74,6 +74,17 @@ export const SuiteSummary = named('EvalSuiteSummary', Type.Object(summary));
 export type SuiteSummary = Static<typeof SuiteSummary>;
 export const SuiteView = named('EvalSuite', Type.Object({ ...summary, cases: Type.Array(CaseView) }));
 
+export const SuiteRevision = named(
+  'EvalSuiteRevision',
+  Type.Object({
+    revision: Type.Integer(),
+    case_count: Type.Integer(),
+    runs: Type.Integer({ description: 'runs that keep it' }),
+    current: Type.Boolean({ description: 'what the next run takes' }),
+  }),
+);
+export type SuiteRevision = Static<typeof SuiteRevision>;
+
 export interface Suite {
   readonly id: Id<'eval_suite'>;
   readonly org_id: Id<'org'>;

@@ -1,6 +1,7 @@
 // Evaluations: suites of cases, and runs of them over models.
 import {
   CaseRow,
+  CaseView,
   ComparisonView,
   cancelRunOperation,
   compareTargetsOperation,
@@ -8,9 +9,11 @@ import {
   createSuiteOperation,
   decisions,
   deleteSuiteOperation,
+  estimateRunOperation,
   getRunOperation,
   getSuiteOperation,
   graderKinds,
+  listCasesOperation,
   listResultsOperation,
   listRunCasesOperation,
   listRunsOperation,
@@ -23,12 +26,16 @@ import {
   runStatuses,
   SuiteSummary,
   SuiteView,
+  suiteHistoryOperation,
   TargetScore,
 } from '@svc/core/evals/index.ts';
+import type { Environment } from '@svc/core/kernel/index.ts';
+import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
 import { nullWhenMissing } from '../missing.ts';
 import { mutation } from '../mutation.ts';
+import { EnvironmentEnum } from './common.ts';
 
 derive.enum('EvalGraderKind', graderKinds);
 derive.enum('EvalRunStatus', runStatuses);
@@ -45,6 +52,10 @@ const ResultConnection = connectionType('EvalResult', Result);
 const Cases = derive.output('EvalCaseRow', CaseRow);
 const CasesConnection = connectionType('EvalCaseRow', Cases);
 const Score = derive.output('EvalTargetScore', TargetScore);
+const SuiteCase = derive.output('EvalSuiteCaseRow', CaseView);
+const SuiteCaseConnection = connectionType('EvalSuiteCaseRow', SuiteCase);
+const History = derive.output('EvalSuiteHistory', suiteHistoryOperation.output);
+const Estimate = derive.output('EvalEstimate', estimateRunOperation.output);
 const Comparison = derive.output('EvalComparison', ComparisonView);
 
 builder.queryFields((t) => ({
@@ -61,6 +72,23 @@ builder.queryFields((t) => ({
     extensions: { operation: getSuiteOperation.name },
     resolve: (_root, { id }, { runner }) => nullWhenMissing(runner.run(getSuiteOperation, { id })),
   }),
+  evalSuiteCases: pageField(t, 'EvalSuiteCases', {
+    operation: listCasesOperation,
+    type: SuiteCaseConnection,
+    description: 'Cases of a suite in their order, of the present revision or another.',
+    options: () => ({}),
+  }),
+  evalSuiteHistory: t.field({
+    type: History,
+    nullable: true,
+    description: 'A suite without its cases, with the revisions that are kept, newest first.',
+    args: { id: t.arg.id({ required: true }) },
+    extensions: { operation: suiteHistoryOperation.name },
+    resolve: (_root, { id }, { runner }) => nullWhenMissing(runner.run(suiteHistoryOperation, { id })),
+  }),
+}));
+
+builder.queryFields((t) => ({
   evalRuns: pageField(t, 'EvalRuns', {
     operation: listRunsOperation,
     type: RunConnection,
@@ -86,6 +114,22 @@ builder.queryFields((t) => ({
     description: 'Cases of a run with a cell for each target.',
     options: () => ({}),
   }),
+  evalEstimate: t.field({
+    type: Estimate,
+    nullable: true,
+    description: 'The most that a run can cost, and what there is; null where there is no such suite.',
+    args: {
+      ...(derive.args(t.arg, 'EvalEstimate', estimateRunOperation.input) as Record<string, never>),
+      environment: t.arg({ type: EnvironmentEnum }),
+    },
+    // Five thousand cases are counted.
+    complexity: { field: 500 },
+    extensions: { operation: estimateRunOperation.name },
+    resolve: (_root, { environment, ...args }, { runner }) =>
+      nullWhenMissing(
+        runner.run(estimateRunOperation, toWire(estimateRunOperation.input, args), { environment }),
+      ),
+  }),
   evalTargets: t.field({
     type: [Score],
     nullable: true,
@@ -98,11 +142,19 @@ builder.queryFields((t) => ({
   evalComparison: t.field({
     type: Comparison,
     nullable: true,
-    description: 'Whether one target of a run is better than another; null where there is no such run.',
-    args: { id: t.arg.id({ required: true }), from: t.arg.int(), to: t.arg.int() },
+    description:
+      'Whether a target is better than another, of this run or of `with`; null where there is no such run.',
+    args: { id: t.arg.id({ required: true }), with: t.arg.id(), from: t.arg.int(), to: t.arg.int() },
     extensions: { operation: compareTargetsOperation.name },
-    resolve: (_root, { id, from, to }, { runner }) =>
-      nullWhenMissing(runner.run(compareTargetsOperation, { id, from: from ?? 0, to: to ?? 1 })),
+    resolve: (_root, { id, with: other, from, to }, { runner }) =>
+      nullWhenMissing(
+        runner.run(compareTargetsOperation, {
+          id,
+          ...(other == null ? {} : { with: other }),
+          ...(from == null ? {} : { from }),
+          ...(to == null ? {} : { to }),
+        }),
+      ),
   }),
 }));
 
@@ -135,6 +187,8 @@ mutation({
   operation: createRunOperation,
   input: createRunOperation.input,
   description: 'Runs a suite over targets, within a budget.',
+  extra: (t) => ({ environment: t.field({ type: EnvironmentEnum }) }),
+  options: ({ environment }) => ({ environment: (environment ?? null) as Environment | null }),
   payload: (t) => ({
     run: t.field({ type: EvalRun, resolve: ({ answer }: Answer<{ run: unknown }>) => answer.run }),
     estimateMicro: t.field({

@@ -2,6 +2,7 @@
 // before they reach this file.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
+import { getRunOperation, type RunView } from '@svc/core/evals/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { getTopupOperation, type TopupView } from '@svc/core/topups/index.ts';
 import type { Static } from 'typebox';
@@ -9,10 +10,12 @@ import { environmentOf } from '../../run.ts';
 import { builder } from '../builder.ts';
 import type { StreamLife, TenantContext } from '../context.ts';
 import { EnvironmentEnum } from './common.ts';
+import { EvalRun } from './eval.ts';
 import { Topup } from './money/topup.ts';
 import { Request } from './request.ts';
 
 type Row = Static<typeof RowView>;
+type EvalRunRow = Static<typeof RunView>;
 type TopupRow = Static<typeof TopupView>;
 
 const POLL_MS = 1_000;
@@ -74,27 +77,28 @@ builder.subscriptionField('requestAdded', (t) =>
   }),
 );
 
+/** `first`, then each other state that `read` gives, until one is the last. */
+async function* states<T>(
+  first: T,
+  { read, isLast }: { read: () => Promise<T>; isLast: (state: T) => boolean },
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  let now = first;
+  let sent = '';
+  while (!signal.aborted) {
+    const text = JSON.stringify(now);
+    if (text !== sent) yield now;
+    sent = text;
+    if (isLast(now)) return;
+    await pause(POLL_MS, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) now = await read();
+  }
+}
+
 async function followTopup(id: string, { runner, stream }: TenantContext): Promise<AsyncGenerator<TopupRow>> {
   if (stream === null) throw noStream();
   const read = () => runner.run(getTopupOperation, { id });
-  return topupStates(await read(), read, stream.signal);
-}
-
-async function* topupStates(
-  first: TopupRow,
-  read: () => Promise<TopupRow>,
-  signal: AbortSignal,
-): AsyncGenerator<TopupRow> {
-  let topup = first;
-  let sent = '';
-  while (!signal.aborted) {
-    const state = JSON.stringify(topup);
-    if (state !== sent) yield topup;
-    sent = state;
-    if (topup.status === 'paid') return;
-    await pause(POLL_MS, undefined, { signal }).catch(() => {});
-    if (!signal.aborted) topup = await read();
-  }
+  return states(await read(), { read, isLast: ({ status }) => status === 'paid' }, stream.signal);
 }
 
 builder.subscriptionField('topupUpdated', (t) =>
@@ -105,5 +109,23 @@ builder.subscriptionField('topupUpdated', (t) =>
     extensions: { operation: getTopupOperation.name },
     subscribe: (_root, { id }, context) => followTopup(id, context),
     resolve: (topup) => topup as never,
+  }),
+);
+
+async function followRun(id: string, { runner, stream }: TenantContext): Promise<AsyncGenerator<EvalRunRow>> {
+  if (stream === null) throw noStream();
+  const read = () => runner.run(getRunOperation, { id });
+  const isLast = ({ finished_at }: EvalRunRow) => finished_at !== null;
+  return states(await read(), { read, isLast }, stream.signal);
+}
+
+builder.subscriptionField('evalRunUpdated', (t) =>
+  t.field({
+    type: EvalRun,
+    description: 'The run now, then each second in which it has got further, until it has ended.',
+    args: { id: t.arg.id({ required: true }) },
+    extensions: { operation: getRunOperation.name },
+    subscribe: (_root, { id }, context) => followRun(id, context),
+    resolve: (run) => run as never,
   }),
 );
