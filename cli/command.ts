@@ -45,6 +45,16 @@ export interface Result {
   readonly ok?: boolean;
 }
 
+/** A failure of a command whose exit code is not 1, because its 1 says something else. */
+export class Failure extends Error {
+  readonly exit: number;
+
+  constructor(exit: number, cause: unknown) {
+    super((cause as Error).message, { cause });
+    this.exit = exit;
+  }
+}
+
 export interface Command {
   readonly flags?: Readonly<Record<string, Flag>>;
   readonly positionals?: readonly Positional[];

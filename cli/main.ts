@@ -1,7 +1,7 @@
 // `svcctl`: finds the command, parses its arguments, runs it and prints the result. Exit code 0 on success, 1 on
-// failure, 2 for a malformed command line.
+// failure, 2 for a malformed command line; `evals run` tells a failure (3) from a score that is too low (1).
 import { ConfigError, ServiceError } from '@svc/core/kernel/index.ts';
-import { type Command, helpOf, parseCommand, type Result, UsageError, wants } from './command.ts';
+import { type Command, Failure, helpOf, parseCommand, type Result, UsageError, wants } from './command.ts';
 import { commands, type Listed } from './commands/index.ts';
 import { NoInstallation } from './installation.ts';
 
@@ -35,6 +35,7 @@ function unknownCommand(args: readonly string[]): UsageError {
 }
 
 function describe(error: unknown): { code: string; message: string; details?: object } {
+  if (error instanceof Failure) return describe(error.cause);
   if (error instanceof UsageError) return { code: 'usage', message: error.message };
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof NoInstallation) return { code: 'no_installation', message: error.message };
@@ -78,6 +79,7 @@ async function main(args: readonly string[]): Promise<number> {
     const described = describe(error);
     if (wants(args, 'json')) process.stdout.write(`${JSON.stringify({ error: described })}\n`);
     else process.stderr.write(`svcctl: ${described.message}\n`);
+    if (error instanceof Failure) return error.exit;
     return error instanceof UsageError ? 2 : 1;
   }
 }

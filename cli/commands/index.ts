@@ -218,6 +218,19 @@ export const commands: readonly Listed[] = [
     'store a text as the newest version of its policy, and activate it',
     () => import('./policy/apply.ts'),
   ),
+  listed(
+    'evals import',
+    'make a suite of cases that OpenAI, promptfoo or Inspect has',
+    () => import('./evals/import.ts'),
+  ),
+  listed('evals run', 'run a suite and say by the exit code how it went', () => import('./evals/run.ts')),
+  listed('evals list', 'list suites, or runs', () => import('./evals/list.ts')),
+  listed('evals show', 'show a suite or a run', () => import('./evals/show.ts')),
+  listed(
+    'evals export',
+    'write a suite, or the results of a run, to a file',
+    () => import('./evals/export.ts'),
+  ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
     'backup take',
