@@ -6,6 +6,7 @@ export type NavPage =
   | 'requests'
   | 'keys'
   | 'policies'
+  | 'evals'
   | 'credits'
   | 'invoices'
   | 'budgets'
@@ -39,6 +40,7 @@ export const nav: readonly NavGroup[] = [
     items: [
       { page: 'keys', name: 'Keys', icon: 'key', key: 'k' },
       { page: 'policies', name: 'Policies', icon: 'route', key: 'p' },
+      { page: 'evals', name: 'Evals', icon: 'flask', key: 'e' },
     ],
   },
   {

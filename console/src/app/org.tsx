@@ -20,11 +20,12 @@ export function useOrg(): OrgPlace {
   return place;
 }
 
-/** Whether the role may make and revoke keys, change policies, and move money. */
-export function may(role: Org['role'], what: 'keys' | 'money' | 'policies'): boolean {
+/** Whether the role may make and revoke keys, change policies, run evaluations, and move money. */
+export function may(role: Org['role'], what: 'keys' | 'money' | 'policies' | 'evals'): boolean {
   const allowed = {
     keys: ['owner', 'admin', 'developer'],
     policies: ['owner', 'admin', 'developer'],
+    evals: ['owner', 'admin', 'developer'],
     money: ['owner', 'admin', 'billing'],
   } as const;
   return (allowed[what] as readonly string[]).includes(role);

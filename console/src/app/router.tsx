@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
+import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
 import { kept } from './kept.ts';
 import { NotFound, PageFault } from './outside.tsx';
 import { rememberPlace, startPlace } from './place.ts';
@@ -40,6 +41,7 @@ async function requireSession(href: string) {
 }
 
 const pages = {
+  evals: evalPages.evals,
   'sign-in': lazyRouteComponent(
     kept(() => import('../pages/sign-in/page.tsx')),
     'SignInPage',
@@ -162,7 +164,10 @@ export async function preloadAll(): Promise<void> {
     import('./palette.tsx'),
     import('./shortcut-table.tsx'),
   ];
-  await Promise.allSettled([...Object.values(pages).map((page) => page.preload?.()), ...dialogs]);
+  await Promise.allSettled([
+    ...Object.values({ ...pages, ...evalPages }).map((page) => page.preload?.()),
+    ...dialogs,
+  ]);
 }
 
 const signInRoute = createRoute({
@@ -379,6 +384,7 @@ const routeTree = rootRoute.addChildren([
     ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],
     ...[settingsRoute, auditRoute, ticketsRoute, ticketRoute, legalRoute],
     ...[signOnRoute, profileRoute],
+    ...evalRoutes(orgRoute),
   ]),
 ]);
 

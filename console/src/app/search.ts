@@ -57,6 +57,23 @@ interface PolicySearch {
   readonly version?: number;
 }
 
+interface EvalSuiteSearch {
+  /** The revision whose cases are shown; absent: the present one. */
+  readonly revision?: number;
+  /** The dialog that starts a run is open. */
+  readonly run?: true;
+}
+export interface EvalRunSearch {
+  /** Results that passed, or did not. */
+  readonly passed?: 'yes' | 'no';
+  /** Results of one target, by its place. */
+  readonly target?: number;
+  /** The run that this one is compared with; absent: its own targets are compared. */
+  readonly with?: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
 type Raw = Readonly<Record<string, unknown>>;
 
 /** `text` when it is one line of ids or names, at most 120 characters. */
@@ -137,4 +154,28 @@ export function readPoliciesSearch(raw: Raw): PoliciesSearch {
 export function readPolicySearch(raw: Raw): PolicySearch {
   const version = Number(raw['version']);
   return Number.isInteger(version) && version > 0 && version < 2 ** 31 ? { version } : {};
+}
+
+function place(value: unknown): number | undefined {
+  const n = Number(value);
+  return value !== '' && Number.isInteger(n) && n >= 0 && n < 20 ? n : undefined;
+}
+
+export function readEvalSuiteSearch(raw: Raw): EvalSuiteSearch {
+  const revision = Number(raw['revision']);
+  return chosen<EvalSuiteSearch>({
+    revision: Number.isInteger(revision) && revision > 0 && revision < 2 ** 31 ? revision : undefined,
+    run: flag(raw['run']),
+  });
+}
+
+export function readEvalRunSearch(raw: Raw): EvalRunSearch {
+  const other = word(raw['with']);
+  return chosen<EvalRunSearch>({
+    passed: raw['passed'] === 'yes' || raw['passed'] === 'no' ? raw['passed'] : undefined,
+    target: place(raw['target'] ?? ''),
+    with: other !== undefined && /^er_[0-9A-HJKMNP-TV-Z]{26}$/.test(other) ? other : undefined,
+    from: place(raw['from'] ?? ''),
+    to: place(raw['to'] ?? ''),
+  });
 }
