@@ -22,6 +22,7 @@ interface Plain {
 const idNames: ReadonlySet<string> = new Set([
   ...['id', 'org_id', 'project_id', 'key_id', 'user_id', 'session_id', 'staff_id', 'request_id'],
   ...['topup_id', 'refund_id', 'invoice_id', 'document_id', 'credit_note_id', 'rotated_from'],
+  ...['webhook_id', 'event_id'],
 ]);
 
 // biome-ignore lint/suspicious/noExplicitAny: derived types are known to the schema, not to the compiler

@@ -231,6 +231,35 @@ export const commands: readonly Listed[] = [
     'write a suite, or the results of a run, to a file',
     () => import('./evals/export.ts'),
   ),
+  listed('webhooks list', 'show webhook endpoints', () => import('./webhooks/list.ts')),
+  listed(
+    'webhooks create',
+    'make a webhook endpoint and show its secret, once',
+    () => import('./webhooks/create.ts'),
+  ),
+  listed(
+    'webhooks update',
+    'change a webhook endpoint, or switch it off or on',
+    () => import('./webhooks/update.ts'),
+  ),
+  listed(
+    'webhooks rotate',
+    'replace the secret of a webhook endpoint and show it, once',
+    () => import('./webhooks/rotate.ts'),
+  ),
+  listed('webhooks delete', 'delete a webhook endpoint', () => import('./webhooks/delete.ts')),
+  listed('webhooks test', 'send test.ping to a webhook endpoint', () => import('./webhooks/test.ts')),
+  listed(
+    'webhooks deliveries',
+    'show what was sent to a webhook endpoint',
+    () => import('./webhooks/deliveries.ts'),
+  ),
+  listed('webhooks redeliver', 'send an event again', () => import('./webhooks/redeliver.ts')),
+  listed(
+    'webhooks events',
+    'list the events that endpoints can subscribe to',
+    () => import('./webhooks/events.ts'),
+  ),
   listed('api', 'call an operation of the REST API', () => import('./api.ts')),
   listed(
     'backup take',

@@ -51,7 +51,7 @@ async function getDelivery(context: Context, webhook: WebhookRow, text: string):
   return found;
 }
 
-const listDeliveriesOperation = operation({
+export const listDeliveriesOperation = operation({
   name: 'webhooks.deliveries',
   method: 'GET',
   path: '/v1/webhooks/:id/deliveries',
@@ -86,7 +86,7 @@ const listDeliveriesOperation = operation({
   },
 });
 
-const getDeliveryOperation = operation({
+export const getDeliveryOperation = operation({
   name: 'webhooks.delivery',
   method: 'GET',
   path: '/v1/webhooks/:id/deliveries/:delivery',
@@ -149,7 +149,7 @@ function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
   });
 }
 
-const testWebhookOperation = operation({
+export const testWebhookOperation = operation({
   name: 'webhooks.test',
   method: 'POST',
   path: '/v1/webhooks/:id/test',
@@ -176,7 +176,7 @@ const testWebhookOperation = operation({
   },
 });
 
-const redeliverOperation = operation({
+export const redeliverOperation = operation({
   name: 'webhooks.redeliver',
   method: 'POST',
   path: '/v1/webhooks/:id/deliveries/:delivery/redeliver',

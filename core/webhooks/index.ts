@@ -1,7 +1,24 @@
 export { createDeliverer, type Deliverer } from './deliver.ts';
-export { webhookOperations } from './operations.ts';
+export {
+  getDeliveryOperation,
+  listDeliveriesOperation,
+  redeliverOperation,
+  testWebhookOperation,
+} from './delivery-operations.ts';
+export {
+  createWebhookOperation,
+  deleteWebhookOperation,
+  EventTypeView,
+  getWebhookOperation,
+  listEventsOperation,
+  listWebhooksOperation,
+  patchWebhookOperation,
+  rotateWebhookOperation,
+  webhookOperations,
+} from './operations.ts';
 export { readBacklog } from './outbox-store.ts';
 export { purgeWebhooks } from './purge.ts';
 export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';
 export { disableAllWebhooks } from './store.ts';
+export { deliveryStatuses, disabledReasons, webhookStatuses } from './types.ts';

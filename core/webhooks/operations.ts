@@ -99,7 +99,7 @@ function newSecret(context: Context, id: Id<'webhook'>) {
   };
 }
 
-const listWebhooksOperation = operation({
+export const listWebhooksOperation = operation({
   name: 'webhooks.list',
   method: 'GET',
   path: '/v1/webhooks',
@@ -115,7 +115,7 @@ const listWebhooksOperation = operation({
   },
 });
 
-const EventTypeView = named(
+export const EventTypeView = named(
   'EventType',
   Type.Object({
     name: Type.String(),
@@ -141,7 +141,7 @@ function viewEvent(name: keyof typeof eventTypes) {
   return { name, description: eventTypes[name], example };
 }
 
-const listEventsOperation = operation({
+export const listEventsOperation = operation({
   name: 'webhooks.events',
   method: 'GET',
   path: '/v1/webhooks/events',
@@ -160,7 +160,7 @@ const listEventsOperation = operation({
   },
 });
 
-const getWebhookOperation = operation({
+export const getWebhookOperation = operation({
   name: 'webhooks.get',
   method: 'GET',
   path: '/v1/webhooks/:id',
@@ -178,7 +178,7 @@ const getWebhookOperation = operation({
   },
 });
 
-const createWebhookOperation = operation({
+export const createWebhookOperation = operation({
   name: 'webhooks.create',
   method: 'POST',
   path: '/v1/webhooks',
@@ -242,7 +242,7 @@ function withStatus(webhook: WebhookRow, status: WebhookRow['status']): WebhookR
   return { ...webhook, status, disabled_reason: null, failing_since: null, failed_attempts: 0 };
 }
 
-const patchWebhookOperation = operation({
+export const patchWebhookOperation = operation({
   name: 'webhooks.update',
   method: 'PATCH',
   path: '/v1/webhooks/:id',
@@ -290,7 +290,7 @@ const patchWebhookOperation = operation({
   },
 });
 
-const deleteWebhookOperation = operation({
+export const deleteWebhookOperation = operation({
   name: 'webhooks.delete',
   method: 'DELETE',
   path: '/v1/webhooks/:id',
@@ -331,7 +331,7 @@ async function replacedSecrets(
   return sealReplaced(root_key, id, [present, ...before]);
 }
 
-const rotateWebhookOperation = operation({
+export const rotateWebhookOperation = operation({
   name: 'webhooks.rotate',
   method: 'POST',
   path: '/v1/webhooks/:id/rotate',

@@ -29,6 +29,7 @@ import './types/sso.ts';
 import './types/subscription.ts';
 import './types/sign-up.ts';
 import './types/ticket.ts';
+import './types/webhook.ts';
 
 builder.queryType({});
 builder.mutationType({});

@@ -7,6 +7,7 @@ import { Streams } from '@svc/admin-graphql/streams.ts';
 import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
 import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import { type Log, readConfig, type StaffRole, silentLog } from '@svc/core/kernel/index.ts';
@@ -16,7 +17,14 @@ import { createApp, type HttpParts, type ManagementRate } from '@svc/http/index.
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
+
+<<<<<<< HEAD
+
 import { tappedPool } from '../support/watched-pool.ts';
+
+=======
+
+import { LOCAL } from '../webhooks/world.ts';
 
 export interface Answer {
   readonly status: number;
@@ -77,6 +85,7 @@ export async function startWorld(
       root_key: harness.root_key,
       sign_in: signInSettings(readConfig({}), base_url),
       provider_keys: createProviderKeys(builtIn.kinds),
+      egress: openEgress(readConfig(LOCAL)),
       ...(options.rate === undefined ? {} : { limits: options.rate.limits }),
     },
     log,

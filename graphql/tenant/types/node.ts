@@ -4,6 +4,7 @@ import { getMandateOperation } from '@svc/core/mandates/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
 import { getRefundOperation } from '@svc/core/refunds/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';
+import { getWebhookOperation } from '@svc/core/webhooks/index.ts';
 import { builder, Node } from '../builder.ts';
 import type { TenantContext } from '../context.ts';
 import { nullWhenMissing } from '../missing.ts';
@@ -25,6 +26,9 @@ async function findNode(id: string, { runner, loaders }: TenantContext): Promise
   if (isId('mandate', id)) {
     const found = await nullWhenMissing(runner.run(getMandateOperation, { id }));
     return marked('Mandate', found?.mandate);
+  }
+  if (isId('webhook', id)) {
+    return marked('Webhook', await nullWhenMissing(runner.run(getWebhookOperation, { id })));
   }
   if (isId('org', id)) {
     return marked('Organization', await nullWhenMissing(runner.run(getOrgOperation, { id })));
