@@ -44,6 +44,32 @@ export async function plansOf(context: Context, terms: PlanTerms, at: Date): Pro
   return plansFor(setting, { ...terms, notices }, at);
 }
 
+/** A fee that an organization was told of and does not pay yet. */
+interface ComingRise {
+  readonly begins_at: Date;
+  readonly plan: Plan;
+}
+
+/** The next fee that `terms` were told of; null when none is to come, or the plan is left before. */
+export async function comingRise(context: Context, terms: PlanTerms, at: Date): Promise<ComingRise | null> {
+  const setting = await readPlansSetting(context.db);
+  if (setting.fees.length === 0) return null;
+  const notices = await listNotices(context.db, [terms.org_id]);
+  const priceAt = (time: Date) => planIn(plansFor(setting, { ...terms, notices }, time), terms.plan_id);
+  const present = priceAt(at).monthly_minor ?? 0;
+  const days = notices
+    .filter(({ plan_id, begins_on }) => plan_id === terms.plan_id && new Date(begins_on) > at)
+    .map(({ begins_on }) => begins_on);
+  for (const begins_on of days.sort()) {
+    if (leavesBefore(terms, begins_on)) return null;
+    const begins_at = new Date(begins_on);
+    const plan = priceAt(begins_at);
+    // The sheet may have been changed back since the notice.
+    if ((plan.monthly_minor ?? 0) > present) return { begins_at, plan };
+  }
+  return null;
+}
+
 /** Whether an organization will have left its plan when a rise begins. */
 function leavesBefore({ next_plan_at }: PlanTerms, begins_on: string): boolean {
   return next_plan_at !== null && next_plan_at <= new Date(begins_on);

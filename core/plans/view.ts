@@ -15,7 +15,7 @@ import {
 } from '../orgs/index.ts';
 import { FALLBACK } from './charge.ts';
 import { compareOffers, isFree, monthlyPrice, upgradePrice } from './fee.ts';
-import { plansOf } from './notice.ts';
+import { comingRise, plansOf } from './notice.ts';
 import { findOpenCharge } from './store.ts';
 import type { Charge } from './types.ts';
 
@@ -49,6 +49,16 @@ export const OrgPlanView = named(
         description: 'months that begin before have no fee and bring no credit: staff gave them',
       }),
     ),
+    coming_rise: nullable(
+      Type.Object(
+        {
+          begins_at: Time,
+          fee_micro: Type.Integer({ description: 'of a month, from then on' }),
+          included_micro: Type.Integer(),
+        },
+        { description: 'the fee rises, and the organization was told by mail; null: none is to come' },
+      ),
+    ),
     included_left_micro: Type.Integer({ description: 'what is left of the included credit of this month' }),
     grace: nullable(
       Type.Object(
@@ -72,6 +82,7 @@ export const orgPlanExample = {
   next_plan_id: null,
   next_charge_micro: 49_000_000,
   free_until: null,
+  coming_rise: null,
   included_left_micro: 15_000_000,
   grace: null,
   changes: [],
@@ -125,6 +136,11 @@ function nextCharge(next: Sheets['next'], terms: PlanTerms, ends_at: Date): numb
   return monthlyPrice(planIn(next, terms.next_plan_id ?? terms.plan_id)).fee_micro;
 }
 
+/** The rise as it is shown. */
+function viewRise(rise: Awaited<ReturnType<typeof comingRise>>): OrgPlanView['coming_rise'] {
+  return rise && { begins_at: rise.begins_at.toISOString(), ...monthlyPrice(rise.plan) };
+}
+
 /** The plan of `org`. */
 export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView> {
   const at = context.now();
@@ -141,6 +157,7 @@ export async function viewPlan(context: Context, org: Org): Promise<OrgPlanView>
     next_plan_id: terms.next_plan_id,
     next_charge_micro: nextCharge(sheets.next, terms, ends_at),
     free_until: terms.free_until !== null && terms.free_until > at ? terms.free_until.toISOString() : null,
+    coming_rise: viewRise(await comingRise(context, terms, at)),
     included_left_micro: await includedLeft(context, org, at),
     grace:
       open?.grace_until == null ? null : { fee_micro: open.fee_micro, until: open.grace_until.toISOString() },

@@ -52,13 +52,25 @@ test('owners and the billing address are told forty-five days before, once, and 
     ...{ plan: 'Team', fee: '$59.00', previous: '$49.00', included: '$55.00' },
     begins_at: '2027-07-01T00:00:00.000Z',
   });
+  // What the mail says stands beside the plan, until it holds.
+  expect(await plan(tenant)).toMatchObject({
+    plan: { monthly_minor: 4_900 },
+    coming_rise: {
+      begins_at: '2027-07-01T00:00:00.000Z',
+      fee_micro: 59_000_000,
+      included_micro: 55_000_000,
+    },
+  });
   await at('2027-06-01T00:00:00Z');
   expect(await plan(tenant)).toMatchObject({
     plan: { monthly_minor: 4_900 },
     next_charge_micro: 59_000_000,
   });
   await at('2027-07-01T00:00:00Z');
-  expect((await plan(tenant)).plan).toMatchObject({ monthly_minor: 5_900, included_micro: 55_000_000 });
+  expect(await plan(tenant)).toMatchObject({
+    plan: { monthly_minor: 5_900, included_micro: 55_000_000 },
+    coming_rise: null,
+  });
   expect(await fees(tenant)).toEqual([4_900, 4_900, 5_900]);
   expect(await mailsTo(tenant)).toHaveLength(2);
   await world.expectRight();

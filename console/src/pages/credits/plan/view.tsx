@@ -26,6 +26,25 @@ function Grace({ grace }: { grace: NonNullable<PlanFactsFragment['grace']> }) {
   );
 }
 
+/** A fee that was told by mail and does not hold yet. */
+function Rise({ rise }: { rise: NonNullable<PlanFactsFragment['comingRise']> }) {
+  return (
+    <div className="note" role="status">
+      <Status tone="warn">the fee rises</Status>
+      <span className="grow">
+        From {dayOf(rise.beginsAt)} a month costs <Money micro={rise.feeMicro} as="balance" />
+        {rise.includedMicro !== '0' && (
+          <>
+            {' '}
+            and includes <Money micro={rise.includedMicro} as="balance" />
+          </>
+        )}
+        . Until then the present fee holds.
+      </span>
+    </div>
+  );
+}
+
 function NextFee({ plan }: { plan: PlanFactsFragment }) {
   if (plan.freeUntil && !plan.nextPlanId) return <>no fee until {dayOf(plan.freeUntil)}</>;
   return BigInt(plan.nextChargeMicro) === 0n ? 'no fee' : <Money micro={plan.nextChargeMicro} as="balance" />;
@@ -54,6 +73,7 @@ function Present({ plan }: { plan: PlanFactsFragment }) {
   return (
     <Card title={plan.plan.name} note={plan.plan.description} flush>
       {plan.grace && <Grace grace={plan.grace} />}
+      {plan.comingRise && <Rise rise={plan.comingRise} />}
       <dl className="topup-facts plan-facts num">
         <div>
           <dt>Fee</dt>
@@ -91,12 +111,24 @@ function OfferCells({ offer, children }: { offer: Offer; children: ReactNode }) 
         {offer.name} <span className="sub">{feeText(offer)}</span>
       </td>
       <td>{children}</td>
-      <td className="n">{offer.includedMicro ? <Money micro={offer.includedMicro} as="balance" /> : '–'}</td>
-      <td className="n">{limitText(limits.rpm)}</td>
-      <td className="n">{limitText(limits.tpm)}</td>
-      <td className="n">{limitText(limits.concurrency)}</td>
-      <td className="n">{limitText(limits.keys)}</td>
-      <td className="n">{limitText(limits.projects)}</td>
+      <td className="n" data-label="Included">
+        {offer.includedMicro ? <Money micro={offer.includedMicro} as="balance" /> : '–'}
+      </td>
+      <td className="n" data-label="Calls a minute">
+        {limitText(limits.rpm)}
+      </td>
+      <td className="n" data-label="Tokens a minute">
+        {limitText(limits.tpm)}
+      </td>
+      <td className="n" data-label="Calls at once">
+        {limitText(limits.concurrency)}
+      </td>
+      <td className="n" data-label="Keys">
+        {limitText(limits.keys)}
+      </td>
+      <td className="n" data-label="Projects">
+        {limitText(limits.projects)}
+      </td>
     </>
   );
 }
@@ -150,7 +182,7 @@ function Plans({ plan, onChoose }: Choices) {
     ),
   }));
   return (
-    <Table name="List of plans">
+    <Table name="List of plans" stacks>
       <Columns
         of={['Plan', { name: 'Change', hidden: true }, ...figures.map((name) => ({ name, className: 'n' }))]}
       />
