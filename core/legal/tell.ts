@@ -6,9 +6,11 @@ import { writeEvent } from '../ledger/index.ts';
 import { sendMail } from '../mail/index.ts';
 import { documentUrl, subprocessorsUrl } from './address.ts';
 import { listLists, listToTell, listVersions, lockUntold, setAnnounced, type Untold } from './store.ts';
-import type { DocumentKind, SubprocessorList } from './types.ts';
+import type { DocumentKind, Subprocessor, SubprocessorList } from './types.ts';
 
 const BATCH = 100;
+/** Of more additions at once the mail about the list tells alone, which names them all. */
+const OWN_MAILS_MAX = 5;
 
 /** What is said of a publication. */
 interface News {
@@ -17,6 +19,26 @@ interface News {
   readonly effective_at: Date;
   readonly requires_acceptance: boolean;
   readonly url: string;
+  /** Sub-processors that are told of in a mail each. */
+  readonly added: readonly Subprocessor[];
+  /** Whether the mail about the document or list itself is sent. */
+  readonly is_mailed: boolean;
+}
+
+/** What is told of a list: each addition by itself, and the list where it changes otherwise. One without notice is a beginning. */
+function newsOfList({
+  entries,
+  change,
+  published_at,
+  effective_at,
+}: SubprocessorList): Pick<News, 'added' | 'is_mailed'> {
+  const { added, changed, removed } = change;
+  const is_own = published_at < effective_at && added.length > 0 && added.length <= OWN_MAILS_MAX;
+  if (!is_own) return { added: [], is_mailed: true };
+  return {
+    added: entries.filter(({ id }) => added.includes(id)),
+    is_mailed: changed.length + removed.length > 0,
+  };
 }
 
 function listSummary({ entries, change }: SubprocessorList): string {
@@ -40,14 +62,15 @@ async function newsOf(context: Context, untold: Untold): Promise<News> {
     if (made === undefined) throw new Error(`there is no list ${untold.version}`);
     return {
       ...{ title: 'Sub-processors', summary: listSummary(made), effective_at: made.effective_at },
-      ...{ requires_acceptance: false, url: subprocessorsUrl(context) },
+      ...{ requires_acceptance: false, url: subprocessorsUrl(context), ...newsOfList(made) },
     };
   }
   const versions = await listVersions(context.db, untold.kind as DocumentKind);
   const made = versions.find(({ version }) => version === untold.version);
   if (made === undefined) throw new Error(`there is no version ${untold.kind} ${untold.version}`);
   const { title, summary, effective_at, requires_acceptance } = made;
-  return { title, summary, effective_at, requires_acceptance, url: documentUrl(context, made) };
+  const url = documentUrl(context, made);
+  return { title, summary, effective_at, requires_acceptance, url, added: [], is_mailed: true };
 }
 
 async function tellOne(
@@ -60,11 +83,16 @@ async function tellOne(
   const effective_at = news.effective_at.toISOString();
   const payload = { kind, version, effective_at, requires_acceptance };
   await writeEvent(context.db, { org_id: org.id, topic: 'legal.update', payload, at: context.now() });
+  const to = await findMailboxes(context.db, { org_id: org.id, roles: ['owner', 'admin'] });
+  const reference = `${kind}-${version.replaceAll('.', '_')}-${org.id}`;
+  for (const { id, name, purpose, location: country } of news.added)
+    await sendMail(context, {
+      ...{ template: 'subprocessor_added', to, org_id: org.id, reference: `${reference}-${id}` },
+      data: { org: org.name, name, purpose, country, effective_at },
+    });
+  if (!news.is_mailed) return;
   await sendMail(context, {
-    template: 'legal_update',
-    to: await findMailboxes(context.db, { org_id: org.id, roles: ['owner', 'admin'] }),
-    org_id: org.id,
-    reference: `${kind}-${version.replaceAll('.', '_')}-${org.id}`,
+    ...{ template: 'legal_update', to, org_id: org.id, reference },
     data: { org: org.name, document: title, version, effective_at, requires_acceptance, url, summary },
   });
 }

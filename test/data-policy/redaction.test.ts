@@ -11,7 +11,7 @@ import {
   send,
   useWorld,
 } from '../calls/world.ts';
-import { manage, setPolicy, tenantUnder } from './policy.ts';
+import { detailOf, manage, setPolicy, tenantUnder } from './policy.ts';
 
 const world = useWorld({ models: { chat: 18, messages: 8, script: 4 } });
 const everything = {
@@ -73,6 +73,29 @@ function sent(mark: string): Json {
   expect(found).toHaveLength(1);
   return found[0] as unknown as Json;
 }
+
+test('end users that are named by their addresses stay apart where addresses are redacted, in every dialect', async () => {
+  const org = await tenantUnder(world(), everything);
+  const hashes = new Set<string>();
+  for (const user of ['ann@mail.example', 'bob@mail.example'])
+    for (const dialect of ['chat', 'messages'] as const) {
+      const { id } = world().model(dialect);
+      const mark = `named-${dialect}-${user.slice(0, 3)}`;
+      const name = dialect === 'chat' ? { user } : { metadata: { user_id: user } };
+      const body = { ...(conversation(dialect, id, mark, false) as Json), ...name };
+      const reply = await send(world(), dialect, org.key, body).reply;
+      expect(reply.status, reply.text).toBe(200);
+      const detail = await detailOf(world(), org, reply.headers['x-svc-request-id'] as string);
+      hashes.add(detail['user_hash'] as string);
+      // No provider is told the address.
+      expect(JSON.stringify(sent(mark))).not.toContain(user);
+      const found = await manage(world(), org, {
+        ...{ method: 'POST', path: '/v1/privacy/export', body: { user_id: user } },
+      });
+      expect(found.body).toMatchObject({ subject_hash: detail['user_hash'] });
+    }
+  expect(hashes.size).toBe(2);
+});
 
 describe('what the presets name', () => {
   const lanes: [Dialect, Kind][] = [

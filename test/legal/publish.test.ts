@@ -138,3 +138,44 @@ test('a list of sub-processors waits for its notice, says what it changes, and p
   const payloads = (await events(a.org.id)).map(({ payload }) => payload['kind']);
   expect(payloads).toContain('subprocessors');
 });
+
+test('owners and admins are told of each new sub-processor thirty days before, once, and of other changes by one mail', async () => {
+  const tenant = await makeTenant('notified');
+  const [owner, viewer] = [await makePerson(tenant, 'owner'), await makePerson(tenant, 'viewer')];
+  await tellOfLegal(staff);
+  const mails = async (template: 'legal_update' | 'subprocessor_added', to = owner.email) =>
+    rows<{ data: { name: string; country: string; effective_at: string } }>(
+      'select data from mail where template = $1 and recipient = $2 order by id',
+      [template, to],
+    );
+  const mailed = (await mails('legal_update')).length;
+  const before = (
+    await rows<{ entries: object[] }>(
+      'select entries from subprocessor_list order by effective_at desc limit 1',
+    )
+  )[0]?.entries as ReturnType<typeof entry>[];
+  const location = 'x'.repeat(120);
+  const added = [entry('voice', { name: 'Voice & Co', location }), entry('vault')];
+  const made = await publishList(staff, {
+    ...{ version: '2027-08-01', entries: [...before, ...added], notice_days: 60 },
+  });
+  // As if a process had died before it had told everybody, and two go on.
+  await Promise.all([tellOfLegal(staff), tellOfLegal(staff)]);
+  await rows(`update subprocessor_list set announced_through = '' where version = '2027-08-01'`);
+  await tellOfLegal(staff);
+  const sent = await mails('subprocessor_added');
+  expect(sent.map(({ data }) => data.name).sort()).toEqual(['VAULT', 'Voice & Co']);
+  expect(sent.find(({ data }) => data.name !== 'VAULT')?.data).toMatchObject({
+    ...{ country: location, effective_at: made.effective_at.toISOString() },
+  });
+  expect(made.effective_at.getTime() - Date.now()).toBeGreaterThan(29.9 * DAY_MS);
+  expect(await mails('subprocessor_added', viewer.email)).toEqual([]);
+  expect((await mails('legal_update')).length).toBe(mailed);
+
+  // What is only taken away or changed is told of by the mail about the list, and a flood by that alone.
+  const many = Array.from({ length: 6 }, (_, at) => entry(`more-${at}`));
+  await publishList(staff, { version: '2027-09-01', entries: [...before, ...many], notice_days: 70 });
+  await tellOfLegal(staff);
+  expect((await mails('subprocessor_added')).length).toBe(2);
+  expect((await mails('legal_update')).length).toBe(mailed + 1);
+});

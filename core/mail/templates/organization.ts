@@ -183,7 +183,8 @@ const subprocessor_added = template({
     org,
     name: lineOf(120),
     purpose: lineOf(300),
-    country: lineOf(60),
+    /** As the list names the place. */
+    country: lineOf(120),
     effective_at: TimeIn,
   }),
   sample: {
