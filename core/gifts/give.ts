@@ -140,8 +140,6 @@ interface TakenGift {
   readonly gift_id: Id<'gift'>;
   readonly amount_micro_usd: number;
   readonly credit_expires_at: Date;
-  /** Of the order, for `bookedCredit`. */
-  readonly reference: string;
 }
 
 /**
@@ -163,11 +161,11 @@ export async function takeGift(context: Context, org: Org, code_hash: Buffer): P
       : new ServiceError('token_expired', 'This gift was taken back or has expired.');
   }
   const credit_expires_at = new Date(at.getTime() + CREDIT_DAYS * DAY_MS);
-  const { reference } = await orderCredit(context, org.shard, {
+  await orderCredit(context, org.shard, {
     ...{ book_id: org.live_book_id, kind: 'gift_redeem', amount_micro_usd: microUsd(gift.amount_micro_usd) },
     ...{ granted: true, expires_at: credit_expires_at, ref_type: 'gift', ref_id: gift.id },
   });
-  return { gift_id: gift.id, amount_micro_usd: gift.amount_micro_usd, credit_expires_at, reference };
+  return { gift_id: gift.id, amount_micro_usd: gift.amount_micro_usd, credit_expires_at };
 }
 
 async function settleOne(context: Context, gift: Gift): Promise<boolean> {

@@ -67,6 +67,7 @@ export {
   bookedCredit,
   catchUp,
   chargeBackOutcome,
+  creditOutcome,
   debitOutcome,
   orderBook,
   orderBudget,

@@ -68,7 +68,7 @@ export const redeemOperation = operation({
     }),
   }),
   output: RedemptionView,
-  errors: ['code_already_used', 'gift_own_org', 'token_expired', 'service_unavailable'],
+  errors: ['code_already_used', 'gift_own_org', 'token_expired'],
   status: 201,
   idempotent: true,
   // The entry is there after the commit, and a miss is counted though the call is refused. A code works once.

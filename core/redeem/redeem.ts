@@ -3,7 +3,7 @@
 import { takeGift } from '../gifts/index.ts';
 import { addressPrefix } from '../identity/index.ts';
 import { type Context, hashCode, microUsd, notFound, ServiceError, sha256Hex } from '../kernel/index.ts';
-import { bookedCredit, orderCredit } from '../ledger/index.ts';
+import { creditOutcome, orderCredit } from '../ledger/index.ts';
 import { lockOrg, type Org } from '../orgs/index.ts';
 import { hasPaid } from '../topups/index.ts';
 import { addMiss, countRedeemed, insertRedemption, lockCode, lockMisses, noteSeq, useCode } from './store.ts';
@@ -59,8 +59,8 @@ async function refuseUnfit(context: Context, org: Org, batch: Batch): Promise<vo
     throw unfit('new_org_only', 'This code is for new organizations.');
 }
 
-/** What was redeemed, and the reference of its credit. */
-type Ordered = Omit<Redemption, 'ledger_seq'> & { readonly reference: string };
+/** What was redeemed, and what its credit is ordered for. */
+type Ordered = Omit<Redemption, 'ledger_seq'>;
 
 /** Takes a code of staff for `org`, which is locked; null when there is no such code. */
 async function takeCode(context: Context, org: Org, code_hash: Buffer): Promise<Ordered | null> {
@@ -77,21 +77,20 @@ async function takeCode(context: Context, org: Org, code_hash: Buffer): Promise<
   const made = { id, org_id: org.id, amount_micro_usd, credit_expires_at, created_at: at, gift_id: null };
   await useCode(context.db, { code_hash, redemption_id: id });
   await insertRedemption(context.db, { ...made, batch_id: batch.batch_id });
-  const { reference } = await orderCredit(context, org.shard, {
+  await orderCredit(context, org.shard, {
     ...{ book_id: org.live_book_id, kind: 'redeem', amount_micro_usd: microUsd(amount_micro_usd) },
     ...{ granted: true, expires_at: credit_expires_at, ref_type: 'redemption', ref_id: id },
   });
-  return { ...made, batch: batch.name, reference };
+  return { ...made, batch: batch.name };
 }
 
 /** Takes the gift with this code for `org`; null when there is none. */
 async function takeGiftCode(context: Context, org: Org, code_hash: Buffer): Promise<Ordered | null> {
   const taken = await takeGift(context, org, code_hash);
   if (taken === null) return null;
-  const { reference, ...gift } = taken;
-  const made = { id: context.newId('redemption'), org_id: org.id, ...gift, created_at: context.now() };
+  const made = { id: context.newId('redemption'), org_id: org.id, ...taken, created_at: context.now() };
   await insertRedemption(context.db, { ...made, batch_id: null });
-  return { ...made, batch: null, reference };
+  return { ...made, batch: null };
 }
 
 /** One turn: what was ordered, or null when the code does not exist and the miss is counted. */
@@ -111,9 +110,9 @@ function attempt(context: Context, org_id: Org['id'], code: string): Promise<Ord
 }
 
 /**
- * Redeems `code` for the organization.
- * @throws ServiceError not_found, code_already_used, gift_own_org, token_expired, permission_denied, rate_limit_exceeded;
- * service_unavailable where the ledger does not answer: the credit stands and will be booked.
+ * Redeems `code` for the organization. Where the ledger does not answer at once the code is used all the same, so this is
+ * a success without an entry: who was refused here would send again, and be told that the code was used before.
+ * @throws ServiceError not_found, code_already_used, gift_own_org, token_expired, permission_denied, rate_limit_exceeded.
  */
 export async function redeem(context: Context, org: Org, code: string): Promise<Redemption> {
   const ordered = await attempt(context, org.id, code);
@@ -122,10 +121,7 @@ export async function redeem(context: Context, org: Org, code: string): Promise<
       param: 'code',
     });
   }
-  const { reference, ...made } = ordered;
-  const { seq } = await bookedCredit(context, { book_id: org.live_book_id, reference });
-  await noteSeq(context.db, { id: made.id, ledger_seq: seq });
-  return { ...made, ledger_seq: seq };
+  return withEntry(context, org, { ...ordered, ledger_seq: null });
 }
 
 /** A redemption with its entry, where the ledger has booked it since it was asked last. */
@@ -133,12 +129,8 @@ export async function withEntry(context: Context, org: Org, redemption: Redempti
   if (redemption.ledger_seq !== null) return redemption;
   const { id, gift_id } = redemption;
   const reference = gift_id === null ? `redeem redemption ${id}` : `gift_redeem gift ${gift_id}`;
-  try {
-    const { seq } = await bookedCredit(context, { book_id: org.live_book_id, reference });
-    await noteSeq(context.db, { id, ledger_seq: seq });
-    return { ...redemption, ledger_seq: seq };
-  } catch (error) {
-    if (error instanceof ServiceError) return redemption;
-    throw error;
-  }
+  const entry = await creditOutcome(context, { book_id: org.live_book_id, reference });
+  if (entry === null) return redemption;
+  await noteSeq(context.db, { id, ledger_seq: entry.seq });
+  return { ...redemption, ledger_seq: entry.seq };
 }

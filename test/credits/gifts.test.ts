@@ -1,6 +1,6 @@
 // Gifts from making them to where their credit ends, over the wire and the real ledger.
 import { settleGifts } from '@svc/core/gifts/index.ts';
-import { expireLots } from '@svc/core/ledger/index.ts';
+import { applyDueTasks, expireLots } from '@svc/core/ledger/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { codeOf, type Tenant } from '../registry/harness.ts';
@@ -41,6 +41,12 @@ async function payer(slug: string, micro: number): Promise<Tenant> {
   await world.paid(tenant, micro);
   clockAt('2026-11-18T10:00:00Z');
   return tenant;
+}
+
+/** Has the job book what the ledger was too busy for. */
+async function bookAll(): Promise<void> {
+  clockAt('2026-11-18T10:02:00Z');
+  await applyDueTasks(harness.pool, harness.context.log);
 }
 
 test('a gift is taken out of paid credit, its code is shown once, and another organization redeems it for a year', async () => {
@@ -97,10 +103,42 @@ test('of two hundred redemptions of one gift at once one succeeds', async () => 
       persistently(() => redeem(friends[at % 2] as Tenant, code as string)),
     ),
   );
+  await bookAll();
   const codes = answers.map((answer) => (answer.statusCode === 201 ? '201' : codeOf(answer)));
   expect(codes.filter((each) => each === '201')).toHaveLength(1);
   expect(new Set(codes)).toEqual(new Set(['201', 'code_already_used']));
   expect((await balance(friends[0])) + (await balance(friends[1]))).toBe(5_000_000);
+  await world.expectRight();
+});
+
+test('a gift and a check-in that the ledger cannot book at once are answered as done, and are booked by the job', async () => {
+  const giver = await payer('giver-late', 30_000_000);
+  const friend = await harness.makeTenant('friend-late');
+  const { code } = (await make(giver, 5_000_000)).json() as Gift;
+  await world.rows(
+    `insert into settings (name, value, updated_at)
+     values ('checkin', '{"enabled":true,"needs_topup":false}', now())`,
+  );
+  const credit = 'ledger.credit(bigint, text, bigint, boolean, timestamptz, smallint, text, text, timestamptz)';
+  await harness.pool.query({ name: '', text: `alter function ${credit} rename to credit_away`, values: [] });
+  let taken: Awaited<ReturnType<typeof redeem>>;
+  let checked: typeof taken;
+  try {
+    taken = await redeem(friend, code as string);
+    checked = await harness.call('POST', '/v1/credits/checkin', { key: friend.key, body: {} });
+  } finally {
+    const back = `alter function ${credit.replace('ledger.credit', 'ledger.credit_away')} rename to credit`;
+    await harness.pool.query({ name: '', text: back, values: [] });
+    await world.rows(`delete from settings where name = 'checkin'`);
+  }
+  expect([taken.statusCode, taken.json()]).toMatchObject([201, { ledger_seq: null }]);
+  expect([checked.statusCode, checked.json()]).toMatchObject([201, { ledger_seq: null }]);
+  expect(codeOf(await redeem(friend, code as string))).toBe('code_already_used');
+  expect(await balance(friend)).toBe(0);
+  await bookAll();
+  expect(await balance(friend)).toBe(5_100_000);
+  const { data } = await world.get<{ data: object[] }>('/v1/credits/redemptions', friend.key);
+  expect(data).toMatchObject([{ ledger_seq: expect.any(Number) }]);
   await world.expectRight();
 });
 

@@ -4,12 +4,13 @@ import {
   type Context,
   microUsd,
   named,
+  nullable,
   operation,
   orgCaller,
   ServiceError,
   Time,
 } from '../../kernel/index.ts';
-import { bookedCredit, orderCredit } from '../../ledger/index.ts';
+import { creditOutcome, orderCredit } from '../../ledger/index.ts';
 import { hasPaid } from '../../topups/index.ts';
 import { callersBook } from '../book.ts';
 import { insertCheckin, readStreak } from './store.ts';
@@ -34,7 +35,7 @@ export const CheckinView = named(
   Type.Object({
     day: Type.String({ format: 'date', description: 'UTC' }),
     amount_micro_usd: Type.Integer(),
-    ledger_seq: Type.Integer(),
+    ledger_seq: nullable(Type.Integer({ description: 'null until the ledger has booked it' })),
     credit_expires_at: Time,
   }),
 );
@@ -121,7 +122,7 @@ export const checkInOperation = operation({
   audience: { kind: 'key', scopes: ['manage:credits'], session: everybody, sandbox: false },
   input: Type.Object({}),
   output: CheckinView,
-  errors: ['checkin_already_done', 'feature_disabled', 'service_unavailable'],
+  errors: ['checkin_already_done', 'feature_disabled'],
   status: 201,
   idempotent: true,
   // The entry is there after the commit; run again, it says that today is done.
@@ -138,7 +139,8 @@ export const checkInOperation = operation({
     if (bar !== null)
       throw new ServiceError('feature_disabled', sentences[bar], { details: { reason: bar } });
     const { book_id, reference, ...made } = await order(context, terms);
-    const { seq } = await bookedCredit(context, { book_id, reference });
-    return { ...made, ledger_seq: seq };
+    // Who was refused where the ledger is late would send again, and be told that today is done.
+    const entry = await creditOutcome(context, { book_id, reference });
+    return { ...made, ledger_seq: entry?.seq ?? null };
   },
 });

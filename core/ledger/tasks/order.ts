@@ -209,9 +209,14 @@ function away(what: string): ServiceError {
  * @throws ServiceError service_unavailable where the ledger does not answer: the credit stands and will be booked.
  */
 export async function bookedCredit(context: Context, args: Referenced): Promise<CreditResult> {
-  const found = await findTask(context.db, { ...args, kind: 'credit' });
-  if (found?.result != null) return found.result;
-  throw away('credit');
+  const outcome = await creditOutcome(context, args);
+  if (outcome === null) throw away('credit');
+  return outcome;
+}
+
+/** The entry of a credit that was ordered, after the transaction of the order; null as long as the ledger has not answered. */
+export async function creditOutcome(context: Context, args: Referenced): Promise<CreditResult | null> {
+  return (await findTask(context.db, { ...args, kind: 'credit' }))?.result ?? null;
 }
 
 /**
