@@ -18,11 +18,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
 
-<<<<<<< HEAD
-
 import { tappedPool } from '../support/watched-pool.ts';
-
-=======
 
 import { LOCAL } from '../webhooks/world.ts';
 
