@@ -14,11 +14,14 @@ export interface Scope {
   readonly values: readonly string[];
 }
 
+/** The call that sets `name` to the SQL expression `value` for one transaction. */
+function setting(name: string, value: string): string {
+  return `set_config(${pg.escapeLiteral(name)}, ${value}, true)`;
+}
+
 /** `settings` of PostgreSQL, and as `role` the role to act as, for the time of one transaction. */
 export function scopeOf(settings: Readonly<Record<string, string>>): Scope {
-  const calls = Object.entries(settings).map(
-    ([name, value]) => `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, true)`,
-  );
+  const calls = Object.entries(settings).map(([name, value]) => setting(name, pg.escapeLiteral(value)));
   return { name: 'svc.scope', text: `select ${calls.join(', ')}`, values: [] };
 }
 
@@ -27,8 +30,8 @@ const TENANT_ROLE = 'svc_tenant';
 
 /** The scope in which the server itself keeps every row of another organization from a statement. */
 export function tenantScope(org_id: string): Scope {
-  const text = `select set_config('role', '${TENANT_ROLE}', true), set_config('svc.org_id', $1, true)`;
-  return { name: 'svc.tenant', text, values: [org_id] };
+  const calls = [setting('role', pg.escapeLiteral(TENANT_ROLE)), setting('svc.org_id', '$1')];
+  return { name: 'svc.tenant', text: `select ${calls.join(', ')}`, values: [org_id] };
 }
 
 /** The driver's connection as far as a query writes to it. */

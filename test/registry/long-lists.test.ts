@@ -144,7 +144,7 @@ async function fill({ table, copy }: List): Promise<void> {
     const set = Object.entries(copy).map(([column, value]) => `'${column}', ${value}`);
     await pool.transaction(async (db) => {
       const run = (text: string, values: unknown[] = []) => db.query({ name: '', text, values });
-      // Copies name rows that are not there, and nobody is told of them.
+      // Copies name rows that are not there, and nobody is statements of them.
       await run(`set local session_replication_role = 'replica'`);
       await run(
         `insert into ${table} overriding system value
@@ -170,7 +170,7 @@ async function pageOf(
   list: List,
   { cursor, measured }: { cursor: string; measured: boolean },
 ): Promise<{ touched: number; next_cursor: string }> {
-  const told: Statement[] = [];
+  const statements: Statement[] = [];
   const reader: Context = createContext({
     ...{
       request_id: newRequestId(),
@@ -178,14 +178,14 @@ async function pageOf(
       log: silentLog,
       services: { ...context.services, root_key, request_log },
     },
-    pool: tappedPool(pool, (statement) => void told.push(statement)),
+    pool: tappedPool(pool, (statement) => void statements.push(statement)),
   });
   const operation = operations.find(({ name }) => name === list.operation);
   if (operation === undefined) throw new Error(`no operation is called ${list.operation}`);
   const input = { ...list.input?.(), limit: 200, cursor };
   const answer = (await runOperation(reader, operation, input)) as { data: unknown[]; next_cursor: string };
   let touched = 0;
-  for (const { text, values } of measured ? told : []) {
+  for (const { text, values } of measured ? statements : []) {
     const plan = { name: '', text: `explain (analyze, buffers, format json) ${text}`, values: values ?? [] };
     const [row] = (await pool.within(a.org.id).db.query<Record<'QUERY PLAN', [{ Plan: Plan }]>>(plan)).rows;
     const [{ Plan }] = row?.['QUERY PLAN'] ?? [{ Plan: { 'Shared Hit Blocks': 0, 'Shared Read Blocks': 0 } }];
