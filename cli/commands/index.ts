@@ -55,6 +55,13 @@ export const commands: readonly Listed[] = [
     'recompute the audit log and say whether it is whole',
     () => import('./audit-verify.ts'),
   ),
+  listed('audit list', 'show entries of the audit log, newest first', () => import('./audit/list.ts')),
+  listed(
+    'audit follow',
+    'show entries of the audit log as they are written, until ended',
+    () => import('./audit/follow.ts'),
+  ),
+  listed('audit export', 'write entries of the audit log as CSV', () => import('./audit/export.ts')),
   listed('credits grant', 'grant credit to an organization', () => import('./credits/grant.ts')),
   listed(
     'credits refunds',
