@@ -7,6 +7,7 @@ export type NavPage =
   | 'keys'
   | 'policies'
   | 'evals'
+  | 'webhooks'
   | 'credits'
   | 'invoices'
   | 'budgets'
@@ -41,6 +42,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'keys', name: 'Keys', icon: 'key', key: 'k' },
       { page: 'policies', name: 'Policies', icon: 'route', key: 'p' },
       { page: 'evals', name: 'Evals', icon: 'flask', key: 'e' },
+      { page: 'webhooks', name: 'Webhooks', icon: 'webhook', key: 'w' },
     ],
   },
   {

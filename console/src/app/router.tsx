@@ -102,6 +102,14 @@ const pages = {
     kept(() => import('../pages/tickets/ticket-page.tsx')),
     'TicketPage',
   ),
+  webhooks: lazyRouteComponent(
+    kept(() => import('../pages/webhooks/page.tsx')),
+    'WebhooksPage',
+  ),
+  webhook: lazyRouteComponent(
+    kept(() => import('../pages/webhooks/endpoint-page.tsx')),
+    'WebhookPage',
+  ),
   invitation: lazyRouteComponent(
     kept(() => import('../pages/invitation/page.tsx')),
     'InvitationPage',
@@ -151,7 +159,9 @@ const pages = {
 /** Asks for the code of the page at `pathname`, which would otherwise wait for the session. */
 export function preloadPage(pathname: string): void {
   const [, first, , page, id] = pathname.split('/');
-  const single = { requests: 'request', policies: 'policy', tickets: 'ticket' }[page ?? ''];
+  const single = { requests: 'request', policies: 'policy', tickets: 'ticket', webhooks: 'webhook' }[
+    page ?? ''
+  ];
   const name = single !== undefined && id ? single : (page ?? first ?? '');
   if (Object.hasOwn(pages, name)) void pages[name as keyof typeof pages].preload?.();
 }
@@ -271,11 +281,7 @@ export const orgRoute = createRoute({
   component: Shell,
 });
 
-const homeRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/home',
-  component: pages.home,
-});
+const homeRoute = createRoute({ getParentRoute: () => orgRoute, path: '/home', component: pages.home });
 const requestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/requests',
@@ -332,30 +338,19 @@ const membersRoute = createRoute({
   path: '/members',
   component: pages.members,
 });
-
 const settingsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/settings',
   component: pages.settings,
 });
-
-const auditRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/audit',
-  component: pages.audit,
-});
+const auditRoute = createRoute({ getParentRoute: () => orgRoute, path: '/audit', component: pages.audit });
 
 const signOnRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/sign-on',
   component: pages['sign-on'],
 });
-
-const legalRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/legal',
-  component: pages.legal,
-});
+const legalRoute = createRoute({ getParentRoute: () => orgRoute, path: '/legal', component: pages.legal });
 
 const ticketsRoute = createRoute({
   getParentRoute: () => orgRoute,
@@ -367,6 +362,16 @@ const ticketRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/tickets/$id',
   component: pages.ticket,
+});
+const webhooksRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/webhooks',
+  component: pages.webhooks,
+});
+const webhookRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/webhooks/$id',
+  component: pages.webhook,
 });
 
 const profileRoute = createRoute({
@@ -383,7 +388,7 @@ const routeTree = rootRoute.addChildren([
     ...[homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute],
     ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],
     ...[settingsRoute, auditRoute, ticketsRoute, ticketRoute, legalRoute],
-    ...[signOnRoute, profileRoute],
+    ...[signOnRoute, profileRoute, webhooksRoute, webhookRoute],
     ...evalRoutes(orgRoute),
   ]),
 ]);
