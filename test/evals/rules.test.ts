@@ -150,3 +150,23 @@ test('a run names models that exist, each once, and judges that exist; the estim
   const made = await start({ judge_samples: 9 });
   expect(made.json()).toMatchObject({ estimate_micro: sums[8], run: { judge_samples: 9 } });
 });
+
+test('a person starts runs for a project of the organization, which must be named where there are several', async () => {
+  const tenant = await harness.makeTenant('people-run');
+  const suite_id = await makeSuite(casesOf(2), tenant.key);
+  const body = { suite_id, targets: [{ model: MODEL }], budget_micro: 1_000_000 };
+  const start = (session: string, more: object = {}) =>
+    harness.call('POST', '/v1/evals/runs', { key: session, body: { ...body, ...more } });
+  const developer = await harness.signIn(await harness.makePerson(tenant, 'developer'));
+  const viewer = await harness.signIn(await harness.makePerson(tenant, 'viewer'));
+  expect((await start(viewer)).statusCode).toBe(403);
+  // The live book of this organization is empty.
+  const poor = await start(developer);
+  expect([poor.statusCode, poor.json().error.code], poor.body).toEqual([402, 'insufficient_credits']);
+  const read = await harness.call('GET', `/v1/evals/suites/${suite_id}/cases`, { key: viewer });
+  expect(read.json().data).toHaveLength(2);
+  const foreign = await start(developer, { project_id: harness.a.live.id });
+  expect(foreign.statusCode).toBe(404);
+  const runs = await harness.call('GET', '/v1/evals/runs', { key: viewer });
+  expect(runs.json().data).toEqual([]);
+});

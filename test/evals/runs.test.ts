@@ -123,11 +123,47 @@ test('a judge is asked as often as wanted, and most of its grades decide', async
   expect(result).toMatchObject({ case_id: 'polite', status: 'passed', grader_detail: { pass_rate: 0.6 } });
   expect(result?.['score']).toBeCloseTo((1 + 0.25 + 1 + 0.75 + 0) / 5, 10);
   expect(result?.['judge_request_ids']).toHaveLength(5);
+  // Three grades of five pass; the bounds are those of Wilson.
+  const grid = await world.rest(org.live_key, 'GET', `/v1/evals/runs/${run['id']}/cases`);
+  const [cell] = grid.json['data'][0]['cells'];
+  expect(cell).toMatchObject({ passed: 3, of: 5, pass_rate: 0.6 });
+  expect([cell['pass_low'], cell['pass_high']].map((bound) => Number(bound.toFixed(4)))).toEqual([
+    0.2307, 0.8824,
+  ]);
   expect(await chargedFor(world, org)).toEqual({ charged: ended['cost_micro'], calls: 6 });
   // Each sample has delimiters of its own.
   const bodies = world.script.received(judge.upstream).map(({ body }) => JSON.stringify(body['messages']));
   expect(new Set(bodies).size).toBe(5);
 });
+
+test.each([1, 2, 9])(
+  '%i samples of a judge are that many calls, and most of them decide',
+  async (judge_samples) => {
+    const org = await world.org(10_000_000);
+    const [model, judge] = [world.model('script'), world.model('script')];
+    const tokens = () => ({ input: 12, output: 4 });
+    world.script.on(
+      model.upstream,
+      'a',
+      answering(() => 'Kind regards', tokens),
+    );
+    let asked = 0;
+    // A bare half of an even number is not most of them.
+    const grades = () => `{"score":${asked++ < Math.floor(judge_samples / 2) ? 5 : 1},"reason":"so"}`;
+    world.script.on(judge.upstream, 'a', answering(grades, tokens));
+    const grader = { kind: 'judge', rubric: 'Is it polite?' };
+    const suite_id = await makeSuite(org, [{ id: 'polite', input: ask('Close a letter.'), grader }]);
+    const run = await start(org, {
+      ...{ suite_id, targets: [{ model: model.id }], budget_micro: 1_000_000 },
+      ...{ judge_model: judge.id, judge_samples },
+    });
+    const ended = await world.ended(org.live_key, run['id']);
+    expect(ended).toMatchObject({ status: 'completed', counts: { failed: 1, done: 1 } });
+    const [result] = await world.results(org.live_key, run['id']);
+    expect(result?.['judge_request_ids']).toHaveLength(judge_samples);
+    expect(await chargedFor(world, org)).toEqual({ charged: ended['cost_micro'], calls: 1 + judge_samples });
+  },
+);
 
 // docs/outcomes.md#cost-above-the-cap
 test('a provider that reports three times what a call can cost is paid by us, not by the run', async () => {

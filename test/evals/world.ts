@@ -74,7 +74,7 @@ export async function startEvalWorld(): Promise<EvalWorld> {
 }
 
 /** What the last message of a request says. */
-function askedOf(body: Record<string, unknown>): string {
+export function askedOf(body: Record<string, unknown>): string {
   const messages = body['messages'] as { content: unknown }[];
   const { content } = messages.at(-1) as { content: unknown };
   return typeof content === 'string' ? content : String((content as { text?: string }[])[0]?.text ?? '');
