@@ -26,6 +26,7 @@ import {
   type Project,
 } from '../orgs/index.ts';
 import { bookOf, changeProject } from './change.ts';
+import { keeperAfter } from './ownership.ts';
 import { CreateProjectInput, PatchProjectInput, ProjectView, projectExample } from './schema.ts';
 import { numberOf, sightOf, viewProject, viewProjects } from './view.ts';
 
@@ -38,7 +39,7 @@ const writers = { kind: 'key', scopes: ['manage:keys'], session: ['owner', 'admi
 const byId = Type.Object({ id: idOf('project') });
 
 /** What may change about a project, as the audit log shows it. */
-const SETTINGS = ['name', 'budget_monthly_micro', 'budget_hard', 'alerts'] as const;
+const SETTINGS = ['name', 'budget_monthly_micro', 'budget_hard', 'alerts', 'managed_by'] as const;
 
 /** Active projects the caller may see, `id` alone or all. */
 function ownProjects(context: Context, id: string | null): Promise<Project[]> {
@@ -136,7 +137,8 @@ export const createProjectOperation = operation({
         ...(budget === undefined ? {} : { budget }),
         ...(alerts === undefined ? {} : { alerts }),
       };
-      const stored = await changeProject(context, org, { project, change });
+      const kept = { ...project, managed_by: keeperAfter(context, project) };
+      const stored = await changeProject(context, org, { project: kept, change });
       await record(context, 'projects.create', stored, { after: { slug, name, environment } });
       return stored;
     });
@@ -152,7 +154,7 @@ export const patchProjectOperation = operation({
   audience: writers,
   input: PatchProjectInput,
   output: ProjectView,
-  errors: [],
+  errors: ['managed_elsewhere'],
   versioned: true,
   request: { budget: { monthly_micro: 750_000_000 } },
   example: { ...projectExample, budget: { monthly_micro: 750_000_000, hard: true } },
@@ -160,7 +162,8 @@ export const patchProjectOperation = operation({
     const changed = await context.transaction(async (context) => {
       const { org, project } = await lockOwn(context, id);
       refuseOtherVersion(context, project.updated_at);
-      const stored = await changeProject(context, org, { project, change });
+      const kept = { ...project, managed_by: keeperAfter(context, project) };
+      const stored = await changeProject(context, org, { project: kept, change });
       await record(context, 'projects.update', stored, changesOf(project, stored, SETTINGS));
       return stored;
     });
@@ -201,7 +204,7 @@ export const archiveProjectOperation = operation({
   audience: { ...writers, session: ['owner', 'admin'] },
   input: byId,
   output: Nothing,
-  errors: ['in_use'],
+  errors: ['in_use', 'managed_elsewhere'],
   status: 204,
   versioned: true,
   example: {},
@@ -209,6 +212,7 @@ export const archiveProjectOperation = operation({
     await context.transaction(async (context) => {
       const { org, project } = await lockOwn(context, id);
       refuseOtherVersion(context, project.updated_at);
+      keeperAfter(context, project);
       const at = context.now();
       if (await hasWorkingKeys(context.db, { org_id: org.id, project_id: project.id, now: at })) {
         throw new ServiceError('in_use', 'The project has active keys. Revoke them first.');

@@ -32,6 +32,7 @@ export const ProjectView = named(
     paused: nullable(Paused),
     spend_today_micro: Type.Integer({ description: 'of all its keys this UTC day' }),
     spend_month_micro: Type.Integer({ description: 'of calls that began in this UTC month' }),
+    managed_by: nullable(Type.String({ description: 'the Kubernetes object that keeps it' })),
     created_at: Time,
   }),
 );
@@ -49,6 +50,7 @@ export const projectExample = {
   paused: null,
   spend_today_micro: 1_204_117,
   spend_month_micro: 41_022_000,
+  managed_by: null,
   created_at: '2026-11-21T10:00:00.000Z',
 } satisfies ProjectView;
 

@@ -428,6 +428,7 @@ create table public.api_key (
 );
 CREATE INDEX api_key_chain ON public.api_key USING btree (chain_no);
 CREATE INDEX api_key_ending ON public.api_key USING btree (expires_at) WHERE (status = 'active'::text);
+CREATE INDEX api_key_managed ON public.api_key USING btree (org_id, managed_by, created_at DESC) WHERE (managed_by IS NOT NULL);
 CREATE INDEX api_key_of_person ON public.api_key USING btree (org_id, created_by) WHERE ((created_by IS NOT NULL) AND (status <> 'revoked'::text));
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id);
 CREATE INDEX api_key_walk ON public.api_key USING btree (org_id, created_at DESC, id DESC);
@@ -1831,12 +1832,14 @@ create table public.project (
   alerts integer[] not null default '{50,80,100}'::integer[],
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  managed_by text,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_live_no_key UNIQUE (live_no),
   constraint project_sandbox_no_key UNIQUE (sandbox_no),
   constraint project_budget_monthly_micro_check CHECK ((budget_monthly_micro >= 0)),
   constraint project_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint project_id_check CHECK ((id ~ '^prj_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint project_managed_by_check CHECK (((char_length(managed_by) >= 1) AND (char_length(managed_by) <= 512))),
   constraint project_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
   constraint project_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint project_status_check CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text]))),

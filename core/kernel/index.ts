@@ -82,6 +82,7 @@ export {
   nanoUsd,
 } from './money.ts';
 export { type Walk, walkPage } from './operation/cursor.ts';
+export { namesOfManifest, writingManifest } from './operation/manifest.ts';
 export {
   type Audience,
   type Caller,

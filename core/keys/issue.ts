@@ -10,6 +10,7 @@ import {
   orgCaller,
   type Scope,
   ServiceError,
+  writingManifest,
 } from '../kernel/index.ts';
 import { orderBudget } from '../ledger/index.ts';
 import { findProject, lockOrg, type Org, type Project, planLimits, refuseUnaccepted } from '../orgs/index.ts';
@@ -47,6 +48,8 @@ interface IssueInput {
   readonly svc_version?: string;
   readonly data_policy?: OwnDataPolicy | null;
   readonly created_by?: string | null;
+  /** The Kubernetes object that makes it. */
+  readonly managed_by?: string | null;
   /** Time of creation; the present when absent. */
   readonly at?: Date;
 }
@@ -109,6 +112,7 @@ export async function createKey(
     svc_version,
     data_policy: wanted.data_policy ?? null,
     created_by: wanted.created_by ?? null,
+    managed_by: wanted.managed_by ?? null,
     rotated_from: null,
     expires_at: wanted.expires_at ?? null,
     at: now,
@@ -170,6 +174,7 @@ export async function issueKey(
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
     data_policy: (input.data_policy as OwnDataPolicy | null | undefined) ?? null,
     created_by: input.service === true ? null : personBehind(caller),
+    managed_by: writingManifest(context),
     at,
   });
 }

@@ -78,6 +78,12 @@ export const listKeysOperation = operation({
     status: Type.Optional(oneOf(keyStatuses, 'KeyStatus')),
     environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
     project_id: Type.Optional(idOf('project')),
+    managed_by: Type.Optional(
+      Type.String({
+        maxLength: 512,
+        description: 'keys of this Kubernetes object, k8s/<cluster>/<namespace>/<name>',
+      }),
+    ),
     ...pageInput(200),
   }),
   output: pageOf(KeyView),
@@ -93,6 +99,7 @@ export const listKeysOperation = operation({
       environment: input.environment ?? (caller.kind === 'session' ? caller.environment : sight),
       project_id: input.project_id ?? null,
       status: input.status ?? null,
+      managed_by: input.managed_by ?? null,
     };
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
       bound: `keys.list ${caller.org_id} ${JSON.stringify(filter)}`,

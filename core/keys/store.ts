@@ -93,6 +93,8 @@ export async function listKeys(
     environment: Environment | null;
     project_id: string | null;
     status: string | null;
+    /** Of one Kubernetes object only. */
+    managed_by?: string | null;
     now: Date;
     after: { at: number; id: string } | null;
     limit: number;
@@ -111,6 +113,7 @@ export async function listKeys(
                when blocked_at is not null then 'blocked'
                else status end)
          and ($6::timestamptz is null or (created_at, id) < ($6, $7))
+         and ($9::text is null or managed_by = $9)
        order by created_at desc, id desc
        limit $8`,
     values: [
@@ -122,6 +125,7 @@ export async function listKeys(
       args.after === null ? null : new Date(args.after.at),
       args.after?.id ?? null,
       args.limit,
+      args.managed_by ?? null,
     ],
   });
   return rows;
@@ -149,7 +153,6 @@ export type NewKey = Omit<
   | 'last_used_at'
   | 'revoked_at'
   | 'blocked_at'
-  | 'managed_by'
 > & {
   readonly hash: Buffer;
   /** Chain of the predecessor; null starts a chain. */
@@ -164,9 +167,9 @@ export async function insertKey(db: Db, key: NewKey): Promise<KeyRow> {
     text: `
       insert into api_key (key_no, chain_no, id, org_id, project_id, environment, name, hash, hint, scopes, rpm,
                            tpm, concurrency, budget_daily_micro, budget_hard, alerts, svc_version, data_policy,
-                           created_by, rotated_from, expires_at, created_at, updated_at)
+                           created_by, managed_by, rotated_from, expires_at, created_at, updated_at)
       select n, coalesce($1, n), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-             $19, $20, $21, $21
+             $19, $20, $21, $22, $22
         from (select nextval('api_key_no')::int as n) as next
       returning ${COLUMNS}`,
     values: [
@@ -188,6 +191,7 @@ export async function insertKey(db: Db, key: NewKey): Promise<KeyRow> {
       key.svc_version,
       key.data_policy === null ? null : JSON.stringify(key.data_policy),
       key.created_by,
+      key.managed_by,
       key.rotated_from,
       key.expires_at,
       key.at,

@@ -58,6 +58,8 @@ export interface Project {
   readonly budget_monthly_micro: number | null;
   readonly budget_hard: boolean;
   readonly alerts: readonly number[];
+  /** The Kubernetes object that keeps it. */
+  readonly managed_by: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }

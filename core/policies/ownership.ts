@@ -1,9 +1,7 @@
 // Who may write a policy that a manifest rules (docs/kubernetes.md#who-may-change-it).
-import { type Context, invalid, orgCaller, ServiceError } from '../kernel/index.ts';
+import { type Context, namesOfManifest, orgCaller, ServiceError, writingManifest } from '../kernel/index.ts';
 import { roleBehind } from '../keys/index.ts';
 import type { PolicyRow } from './store.ts';
-
-const MANIFEST = /^k8s\/[A-Za-z0-9.-]{1,64}\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
 
 /** What the headers of a write say of its author. */
 export interface Writer {
@@ -29,11 +27,7 @@ function refuseTakeOver(context: Context): void {
  * @throws ServiceError invalid_request for a malformed manifest; permission_denied where the role may not take over.
  */
 export async function writerOf(context: Context): Promise<Writer> {
-  const managed_by = context.requestHeader('x-svc-managed-by');
-  if (managed_by !== null && !MANIFEST.test(managed_by)) {
-    const message = 'x-svc-managed-by is k8s/<cluster>/<namespace>/<name>.';
-    throw invalid('x-svc-managed-by', 'format', message);
-  }
+  const managed_by = writingManifest(context);
   const take_over = context.requestHeader('x-svc-take-over') === '1';
   if (take_over) refuseTakeOver(context);
   const release = managed_by !== null && context.requestHeader('x-svc-release') === '1';
@@ -48,7 +42,7 @@ export function actorOf(context: Context): string {
 
 /** The refusal that points at the manifest. */
 function managedElsewhere(policy: PolicyRow, managed_by: string): ServiceError {
-  const [, namespace, name] = MANIFEST.exec(managed_by) ?? [];
+  const { namespace, name } = namesOfManifest(managed_by);
   const message =
     `Policy ${policy.name} is managed by the Kubernetes object RoutingPolicy ${namespace}/${name}: ` +
     'change it there, or take it over with the header x-svc-take-over: 1.';
