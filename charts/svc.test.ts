@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { settings } from '@svc/core/kernel/index.ts';
 import { runHelm } from '@svc/test/support/kubernetes.ts';
 import { describe, expect, test } from 'vitest';
-import { clusterNameRules, leaseRules, secretRules, watchRules } from '../operator/definition/rbac.ts';
+import {
+  accessRules,
+  clusterNameRules,
+  issuedSecretRules,
+  leaseRules,
+  secretRules,
+  watchRules,
+} from '../operator/definition/rbac.ts';
 import {
   containerOf,
   crds,
@@ -346,6 +353,21 @@ describe('rights of the operator', () => {
     for (const role of roles) {
       expect(normal(role['rules'])).toEqual(normal([...watchRules, ...secretRules(['svc-policies'])]));
     }
+  });
+
+  test('with keys to manage it may create Secrets, and read and change the named ones', async () => {
+    const set = { 'operator.manage': ['Project', 'ApiKey'], 'operator.issuedSecretNames': ['search-api'] };
+    const role = find(await renderObjects('operator-only', { set }), 'Role', 'svc-svc-operator');
+    const access = (['Project', 'ApiKey'] as const).flatMap(accessRules);
+    const secrets = [...secretRules(['svc-policies']), ...issuedSecretRules(['search-api'])];
+    expect(normal(role['rules'])).toEqual(normal([...watchRules, ...access, ...secrets]));
+    const unnamed = { ...set, 'operator.issuedSecretNames': [] };
+    const [without] = [await renderObjects('operator-only', { set: unnamed })].map((objects) =>
+      find(objects, 'Role', 'svc-svc-operator'),
+    );
+    expect(normal(without?.['rules'])).toEqual(
+      normal([...watchRules, ...access, ...secretRules(['svc-policies'])]),
+    );
   });
 
   test('without a name for the cluster it may read that of kube-system', async () => {

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { eventually } from '../test/calls/world.ts';
 import { openPolicyWorld, traced } from '../test/policies/world.ts';
 import { runKubectl, sharedKubernetes } from '../test/support/kubernetes.ts';
+import { accessAnnotations } from './access/types.ts';
 import { flags, OptionsError, readOptions } from './options.ts';
 import {
   apply,
@@ -34,6 +35,7 @@ test('every flag is documented, with its default, and nothing else is', () => {
 
 test('every annotation is documented', () => {
   for (const annotation of Object.values(annotations)) expect(text).toContain(`\`${annotation}: `);
+  expect(text).toContain(`${accessAnnotations.rotate}=`);
 });
 
 test('flags are read whole: each fault is named, an unknown flag and an unusable address refused', () => {

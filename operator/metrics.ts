@@ -1,6 +1,7 @@
 // Metrics of the operator, and the words it uses for them.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { conditionOf, conditionTypes, type RoutingPolicy } from './types.ts';
+import { type AccessObject, accessConditions } from './access/types.ts';
+import { type ConditionType, conditionOf, conditionTypes, type RoutingPolicy } from './types.ts';
 
 /** Calls of the policy REST. */
 export interface ServiceMetrics {
@@ -20,6 +21,7 @@ interface MetricSources {
   queueDepth(): number;
   isLeading(): boolean;
   objects(): Iterable<RoutingPolicy>;
+  accessObjects(): Iterable<AccessObject>;
 }
 
 function gauge(registry: Registry, name: string, help: string, read: () => number): void {
@@ -67,11 +69,13 @@ export function openMetrics(sources: MetricSources): OperatorMetrics {
     ...{ labelNames: ['condition'], registers },
     collect() {
       for (const type of conditionTypes) this.set({ condition: type }, 0);
-      for (const object of sources.objects()) {
-        for (const type of conditionTypes) {
+      const count = (object: RoutingPolicy | AccessObject, types: readonly ConditionType[]) => {
+        for (const type of types) {
           if (conditionOf(object, type)?.status !== 'True') this.inc({ condition: type });
         }
-      }
+      };
+      for (const object of sources.objects()) count(object, conditionTypes);
+      for (const object of sources.accessObjects()) count(object, accessConditions);
     },
   });
   return {

@@ -1,5 +1,6 @@
 // The operator's settings are flags, as a manifest's `args` shows them. None is a secret.
 import { parseArgs } from 'node:util';
+import { type AccessKind, accessKinds } from './access/types.ts';
 
 interface Flag<T> {
   readonly doc: string;
@@ -42,6 +43,13 @@ function address(value: string): string {
   throw new FlagFault(`expected an address like https://svc.example.com, got ${JSON.stringify(value)}`);
 }
 
+function kindOf(value: string): AccessKind {
+  const kind = accessKinds.find((one) => one === value);
+  if (kind === undefined)
+    throw new FlagFault(`expected ${accessKinds.join(' or ')}, got ${JSON.stringify(value)}`);
+  return kind;
+}
+
 /** Every flag: name on the command line → name in code, meaning, default. Documented in docs/kubernetes.md. */
 export const flags = {
   'base-url': {
@@ -57,6 +65,10 @@ export const flags = {
     parse: (values: readonly string[]) => (values.length === 0 ? null : address(last(values) ?? '')),
   },
   'watch-namespace': list('a namespace to watch; none: all'),
+  manage: {
+    doc: 'a kind to manage besides RoutingPolicy: Project or ApiKey; may be given again',
+    parse: (values: readonly string[]) => [...new Set(values.map(kindOf))],
+  },
   'cluster-id': optional('the name of this cluster in `managed_by`; unset: the uid of namespace kube-system'),
   'lease-namespace': text('default', 'namespace of the leader lease'),
   'lease-name': text('svc-operator', 'name of the leader lease'),

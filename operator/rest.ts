@@ -78,8 +78,8 @@ export interface Connection {
   readonly manifest: string;
 }
 
-interface Call {
-  readonly method: 'GET' | 'POST';
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
@@ -174,6 +174,7 @@ async function ask(
     });
     const json = parsed(await readBounded(reply));
     if (!reply.ok) return { ok: false, fault: refusal(reply, json) };
+    if (reply.status === 204) return { ok: true, value: {} };
     if (json === null) return { ok: false, fault: silence(`${base_url} does not answer in JSON`) };
     return { ok: true, value: json };
   } catch (error) {
@@ -198,7 +199,7 @@ interface ServiceParts {
 }
 
 /** Calls the service with the limits of its key: a call waits for its turn and, when refused for its rate, tries again. */
-function callerOf(connection: Connection, { metrics, gate, isWanted }: ServiceParts) {
+export function callerOf(connection: Connection, { metrics, gate, isWanted }: ServiceParts) {
   const key = sha256Hex(`${connection.base_url} ${connection.token}`);
   return async <T>(name: string, input: Call): Promise<Result<T>> => {
     for (let turn = 1; ; turn++) {

@@ -1,6 +1,7 @@
 // Assembles the operator: the election and, while it leads, an informer that fills the queue of reconciles.
 import { hostname } from 'node:os';
 import { KubeConfig } from '@kubernetes/client-node';
+import { type AccessRun, placesOf, startAccess } from './access/start.ts';
 import { type Informer, startInformer } from './cluster/informer.ts';
 import { ApiFault, type KubernetesApi, openKubernetes } from './cluster/kubernetes.ts';
 import { startElection } from './cluster/leader.ts';
@@ -14,7 +15,7 @@ import { type OperatorMetrics, openMetrics } from './metrics.ts';
 import type { Options } from './options.ts';
 import { openRateGate } from './rate-gate.ts';
 import { elapsedMs, pause, randomHex, randomUnit } from './system.ts';
-import { GROUP, PLURAL, type RoutingPolicy, VERSION } from './types.ts';
+import { PLURAL, type RoutingPolicy } from './types.ts';
 
 const BACKOFF = { backoff_first_ms: 1_000, backoff_max_ms: 300_000, random: randomUnit };
 
@@ -53,13 +54,6 @@ async function clusterOf(api: KubernetesApi, log: Log, signal: AbortSignal): Pro
   return null;
 }
 
-/** Where the watched objects are. */
-function placesOf(namespaces: readonly string[]) {
-  const api = `/apis/${GROUP}/${VERSION}`;
-  if (namespaces.length === 0) return [{ path: `${api}/${PLURAL}`, namespace: null }];
-  return namespaces.map((namespace) => ({ path: `${api}/namespaces/${namespace}/${PLURAL}`, namespace }));
-}
-
 function isInConflict({ status }: RoutingPolicy): boolean {
   return status?.conditions?.some(({ reason }) => reason === 'ScopeConflict') === true;
 }
@@ -70,7 +64,8 @@ class Leadership {
   readonly #log: Log;
   readonly #identity: string;
   queue: Queue | null = null;
-  informer: Informer | null = null;
+  informer: Informer<RoutingPolicy> | null = null;
+  access: readonly AccessRun[] = [];
 
   constructor(parts: { options: Options; api: KubernetesApi; log: Log; identity: string }) {
     this.#options = parts.options;
@@ -99,14 +94,12 @@ class Leadership {
       ...{ metrics, log: this.#log },
       poke: (key: string) => queue.add(key),
     };
-    const reconciler = new Reconciler({
-      ...{ ...shared, isLeading },
-      recorder: openRecorder(this.#api, this.#log, this.#identity),
-    });
+    const recorder = openRecorder(this.#api, this.#log, this.#identity);
+    const reconciler = new Reconciler({ ...shared, isLeading, recorder });
     this.queue = queue;
-    const informer = startInformer(
+    const informer = startInformer<RoutingPolicy>(
       this.#api,
-      placesOf(options.watch_namespace),
+      placesOf(options.watch_namespace, PLURAL),
       {
         changed: (key) => queue.add(key),
         gone(key) {
@@ -120,9 +113,17 @@ class Leadership {
     );
     this.informer = informer;
     const watched = watchGateways({ ...shared, objects: () => informer.objects.values() }, signal);
-    await informer.ended;
-    await watched;
-    await queue.stop();
+    const namespaces = options.watch_namespace;
+    this.access = options.manage.map((kind) =>
+      startAccess(
+        kind,
+        { ...shared, isLeading, recorder, namespaces, workers: options.workers, backoff: BACKOFF },
+        signal,
+      ),
+    );
+    await Promise.all([informer.ended, watched, ...this.access.map((run) => run.informer.ended)]);
+    await Promise.all([queue.stop(), ...this.access.map((run) => run.queue.stop())]);
+    this.access = [];
     this.queue = null;
     this.informer = null;
   }
@@ -136,9 +137,11 @@ export async function startOperator(options: Options, log: Log): Promise<Operato
   const ending = new AbortController();
   const isLeading = () => election.isLeading();
   const metrics = openMetrics({
-    queueDepth: () => leadership.queue?.depth() ?? 0,
+    queueDepth: () =>
+      leadership.access.reduce((sum, { queue }) => sum + queue.depth(), leadership.queue?.depth() ?? 0),
     isLeading,
     objects: () => leadership.informer?.objects.values() ?? [],
+    accessObjects: () => leadership.access.flatMap(({ informer }) => [...informer.objects.values()]),
   });
   const lease_ms = options.lease_seconds * 1_000;
   const election = startElection(
@@ -162,7 +165,9 @@ export async function startOperator(options: Options, log: Log): Promise<Operato
       live: () => (ended ? 'the election has ended' : null),
       ready() {
         if (elapsedMs() - election.lastAnswerMs() > 2 * lease_ms) return 'no answer from the API server';
-        if (isLeading() && leadership.informer?.isSynced() !== true) return 'the objects are not listed yet';
+        const informers = [leadership.informer, ...leadership.access.map(({ informer }) => informer)];
+        if (isLeading() && informers.some((one) => one?.isSynced() !== true))
+          return 'the objects are not listed yet';
         return null;
       },
     },

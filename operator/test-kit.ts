@@ -14,7 +14,16 @@ import {
   type KubernetesAccess,
   runKubectl,
 } from '../test/support/kubernetes.ts';
-import { clusterNameRules, leaseRules, type Rule, secretRules, watchRules } from './definition/rbac.ts';
+import type { AccessKind } from './access/types.ts';
+import {
+  accessRules,
+  clusterNameRules,
+  issuedSecretRules,
+  leaseRules,
+  type Rule,
+  secretRules,
+  watchRules,
+} from './definition/rbac.ts';
 import { yamlText } from './text.ts';
 import { type ConditionType, conditionOf, type RoutingPolicy } from './types.ts';
 
@@ -35,10 +44,11 @@ export async function kubectl(
   return stdout;
 }
 
-/** Has the API server know RoutingPolicy. */
-export async function installDefinition(access: KubernetesAccess): Promise<void> {
-  await kubectl(access, ['apply', '--server-side', '-f', CRD_FILE]);
-  const wait = ['wait', '--for=condition=Established', 'crd/routingpolicies.svc.dev', '--timeout=30s'];
+/** Has the API server know RoutingPolicy, or the kind of `plural`. */
+export async function installDefinition(access: KubernetesAccess, plural = 'routingpolicies'): Promise<void> {
+  const file = new URL(`../charts/svc-crds/templates/${plural}.yaml`, import.meta.url).pathname;
+  await kubectl(access, ['apply', '--server-side', '-f', file]);
+  const wait = ['wait', '--for=condition=Established', `crd/${plural}.svc.dev`, '--timeout=30s'];
   // In the moment between a definition and its first status kubectl gives up instead of waiting.
   await vi.waitFor(() => kubectl(access, wait), { timeout: 60_000, interval: 200 });
 }
@@ -63,6 +73,7 @@ export interface Home {
   /** With the operator's own service account. */
   readonly kubeconfig: string;
   readonly watched: readonly string[];
+  readonly manage: readonly AccessKind[];
 }
 
 /**
@@ -71,23 +82,34 @@ export interface Home {
  */
 export async function makeHome(
   access: KubernetesAccess,
-  options: { readonly namespaces: readonly string[]; readonly watched?: readonly string[] },
+  options: {
+    readonly namespaces: readonly string[];
+    readonly watched?: readonly string[];
+    readonly manage?: readonly AccessKind[];
+    /** Names of Secrets that ApiKey objects may write. */
+    readonly issued?: readonly string[];
+  },
 ): Promise<Home> {
   const namespace = await createNamespace(access, 'operator');
   const name = 'svc-operator';
   const account = { kind: 'ServiceAccount', name, namespace };
   const watched = options.watched ?? [];
   const id = `${name}-${namespace}`;
+  const manage = options.manage ?? [];
+  const rules = [...watchRules, ...manage.flatMap(accessRules)];
+  const issued = options.issued === undefined ? [] : issuedSecretRules(options.issued);
   const objects = [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
     ...role(id, namespace, leaseRules(LEASE), account),
     ...(watched.length === 0
-      ? role(id, null, watchRules, account)
+      ? role(id, null, rules, account)
       : [
           ...role(id, 'kube-system', clusterNameRules, account),
-          ...watched.flatMap((one) => role(id, one, watchRules, account)),
+          ...watched.flatMap((one) => role(id, one, rules, account)),
         ]),
-    ...options.namespaces.flatMap((one) => role(`${id}-secrets`, one, secretRules([SECRET]), account)),
+    ...options.namespaces.flatMap((one) =>
+      role(`${id}-secrets`, one, [...secretRules([SECRET]), ...issued], account),
+    ),
   ];
   await kubectl(access, ['apply', '-f', '-'], objects.map(yamlText).join('---\n'));
   const token = await kubectl(access, ['create', 'token', name, '-n', namespace, '--duration=24h']);
@@ -97,7 +119,7 @@ export async function makeHome(
   const config = JSON.parse(readFileSync(access.kubeconfig, 'utf8'));
   config.users = [{ name: 'admin', user: { token: token.trim() } }];
   writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-  return { namespace, access, kubeconfig, watched };
+  return { namespace, access, kubeconfig, watched, manage };
 }
 
 export interface OperatorProcess {
@@ -120,6 +142,7 @@ export async function startOperatorProcess(
     ...[MAIN, '--kubeconfig', home.kubeconfig, '--base-url', options.base_url, '--identity', identity],
     ...['--lease-namespace', home.namespace, '--lease-name', LEASE, '--health-port', '0'],
     ...home.watched.flatMap((one) => ['--watch-namespace', one]),
+    ...home.manage.flatMap((one) => ['--manage', one]),
     ...(options.args ?? []),
   ];
   const engine = startEngine(process.execPath, args, tmpdir());

@@ -15,7 +15,7 @@ export const annotations = {
   force_delete: 'svc.dev/force-delete',
 } as const;
 
-interface ObjectMeta {
+export interface ObjectMeta {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
@@ -27,8 +27,11 @@ interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** Conditions that are True when all is well. */
 export const conditionTypes = ['Accepted', 'Synced', 'Activated', 'Ready'] as const;
-export type ConditionType = (typeof conditionTypes)[number];
+/** True while gateways do not enforce what the object says yet: nothing is wrong then, and nothing is finished. */
+export const PROPAGATING = 'Propagating';
+export type ConditionType = (typeof conditionTypes)[number] | typeof PROPAGATING;
 
 export interface Condition {
   readonly type: ConditionType;
@@ -39,11 +42,26 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
-export interface RoutingPolicySpec {
-  readonly connection: {
-    readonly baseUrl?: string;
-    readonly credentialsSecretRef: { readonly name: string; readonly key?: string };
+/** The service that an object is kept in, and the Secret with the key for it. */
+export interface ConnectionSpec {
+  readonly baseUrl?: string;
+  readonly credentialsSecretRef: { readonly name: string; readonly key?: string };
+}
+
+/** What all objects of the operator have in common. */
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly connection: ConnectionSpec };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Condition[];
   };
+}
+
+export interface RoutingPolicySpec {
+  readonly connection: ConnectionSpec;
   readonly policyName?: string;
   readonly scope: { readonly kind: 'Org' | 'Project'; readonly projectId?: string };
   readonly activate?: boolean;
@@ -59,6 +77,10 @@ export interface CanaryStatus {
   /** Empty without calls. */
   readonly errorRate: string;
   readonly samples: number;
+  /** Of the calls that could go there; 0 once it was rolled back. */
+  readonly percent: string;
+  /** Why the state is what it is. */
+  readonly reason: string;
 }
 
 export interface RoutingPolicyStatus {
@@ -94,14 +116,11 @@ export function splitKey(key: string): { namespace: string; name: string } {
 }
 
 /** The condition of `type`, where the object has one. */
-export function conditionOf(
-  object: Pick<RoutingPolicy, 'status'>,
-  type: ConditionType,
-): Condition | undefined {
+export function conditionOf(object: Pick<Resource, 'status'>, type: ConditionType): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);
 }
 
 /** Whether an annotation says "true". */
-export function isAnnotated(object: RoutingPolicy, annotation: string): boolean {
+export function isAnnotated(object: Resource, annotation: string): boolean {
   return object.metadata.annotations?.[annotation] === 'true';
 }

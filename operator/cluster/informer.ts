@@ -4,7 +4,7 @@
 
 import type { Log } from '../log.ts';
 import { elapsedMs, pause, randomUnit } from '../system.ts';
-import { keyOf, type RoutingPolicy } from '../types.ts';
+import { keyOf, type Resource } from '../types.ts';
 import { ApiFault, type KubernetesApi } from './kubernetes.ts';
 import { backoffMs } from './queue.ts';
 
@@ -17,54 +17,54 @@ const SHORT_WATCH_MS = 1_000;
 /** After so many faults in a row the resource version itself is suspect: an etcd restored from a backup may not know it. */
 const FAULTS_MAX = 3;
 
-interface List {
+interface List<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly RoutingPolicy[];
+  readonly items: readonly T[];
 }
 
-export interface Informer {
-  readonly objects: ReadonlyMap<string, RoutingPolicy>;
+export interface Informer<T extends Resource> {
+  readonly objects: ReadonlyMap<string, T>;
   /** Whether each namespace was listed once. */
   isSynced(): boolean;
   /** Resolves when the following has ended, after the signal. */
   readonly ended: Promise<void>;
 }
 
-export interface Follower {
+export interface Follower<T extends Resource> {
   /** An object is new, or a part of it changed that the operator does not write itself. */
-  changed(key: string, object: RoutingPolicy): void;
-  gone(key: string, object: RoutingPolicy): void;
+  changed(key: string, object: T): void;
+  gone(key: string, object: T): void;
 }
 
 /** The parts of an object whose change causes a reconcile. Status and finalizers do not: the operator writes them. */
-function signature({ metadata }: RoutingPolicy): string {
+function signature({ metadata }: Resource): string {
   const { uid, generation, deletionTimestamp, annotations } = metadata;
   return JSON.stringify([uid, generation, deletionTimestamp, annotations]);
 }
 
-class Store {
-  readonly objects = new Map<string, RoutingPolicy>();
-  readonly #follower: Follower;
+class Store<T extends Resource> {
+  readonly objects = new Map<string, T>();
+  readonly #follower: Follower<T>;
 
-  constructor(follower: Follower) {
+  constructor(follower: Follower<T>) {
     this.#follower = follower;
   }
 
-  put(object: RoutingPolicy): void {
+  put(object: T): void {
     const key = keyOf(object.metadata);
     const before = this.objects.get(key);
     this.objects.set(key, object);
     if (before === undefined || signature(before) !== signature(object)) this.#follower.changed(key, object);
   }
 
-  remove(object: RoutingPolicy): void {
+  remove(object: T): void {
     const key = keyOf(object.metadata);
     if (!this.objects.delete(key)) return;
     this.#follower.gone(key, object);
   }
 
   /** Takes `items` as the complete list of `namespace` (null: of all namespaces). */
-  replace(namespace: string | null, items: readonly RoutingPolicy[]): void {
+  replace(namespace: string | null, items: readonly T[]): void {
     const listed = new Set(items.map(({ metadata }) => keyOf(metadata)));
     for (const [key, object] of this.objects) {
       if (namespace !== null && object.metadata.namespace !== namespace) continue;
@@ -75,15 +75,15 @@ class Store {
 }
 
 /** Follows one namespace, or all. */
-class Following {
+class Following<T extends Resource> {
   readonly #api: KubernetesApi;
   readonly #path: string;
   readonly #namespace: string | null;
-  readonly #store: Store;
+  readonly #store: Store<T>;
   version: string | null = null;
   is_listed = false;
 
-  constructor(api: KubernetesApi, store: Store, at: { path: string; namespace: string | null }) {
+  constructor(api: KubernetesApi, store: Store<T>, at: { path: string; namespace: string | null }) {
     this.#api = api;
     this.#store = store;
     this.#path = at.path;
@@ -91,10 +91,10 @@ class Following {
   }
 
   async #list(): Promise<string> {
-    const items: RoutingPolicy[] = [];
+    const items: T[] = [];
     let next = '';
     for (;;) {
-      const page = await this.#api.ask<List>(
+      const page = await this.#api.ask<List<T>>(
         'GET',
         `${this.#path}?limit=${PAGE}&continue=${encodeURIComponent(next)}`,
       );
@@ -121,7 +121,7 @@ class Following {
         const { code = 0, message = 'the watch failed' } = object as { code?: number; message?: string };
         throw new ApiFault(code, message);
       }
-      const seen = object as RoutingPolicy;
+      const seen = object as T;
       this.version = seen.metadata.resourceVersion;
       if (type === 'DELETED') this.#store.remove(seen);
       else if (type !== 'BOOKMARK') this.#store.put(seen);
@@ -130,15 +130,15 @@ class Following {
 }
 
 /** Follows the objects at `paths` (one a namespace, or one for all) until `signal`. */
-export function startInformer(
+export function startInformer<T extends Resource>(
   api: KubernetesApi,
   places: readonly { readonly path: string; readonly namespace: string | null }[],
-  follower: Follower,
+  follower: Follower<T>,
   options: { readonly signal: AbortSignal; readonly log: Log; relisted(): void },
-): Informer {
+): Informer<T> {
   const { signal, log } = options;
-  const store = new Store(follower);
-  const run = async (following: Following) => {
+  const store = new Store<T>(follower);
+  const run = async (following: Following<T>) => {
     let failures = 0;
     while (!signal.aborted) {
       const began = elapsedMs();
@@ -162,7 +162,7 @@ export function startInformer(
       }
     }
   };
-  const all = places.map((place) => new Following(api, store, place));
+  const all = places.map((place) => new Following<T>(api, store, place));
   return {
     objects: store.objects,
     isSynced: () => all.every(({ is_listed }) => is_listed),

@@ -8,7 +8,9 @@ import {
   runKubectl,
   sharedKubernetes,
 } from '../../test/support/kubernetes.ts';
+import { accessKinds, plurals } from '../access/types.ts';
 import { apply, CRD_FILE, installDefinition, kubectl, manifest } from '../test-kit.ts';
+import { accessYaml } from './access-crds.ts';
 import { routingPolicyYaml } from './crd.ts';
 
 let access: KubernetesAccess;
@@ -22,6 +24,10 @@ beforeAll(async () => {
 
 test('the committed definition is the generated one', () => {
   expect(readFileSync(CRD_FILE, 'utf8')).toBe(routingPolicyYaml());
+  for (const kind of accessKinds) {
+    const file = new URL(`../../charts/svc-crds/templates/${plurals[kind]}.yaml`, import.meta.url);
+    expect(readFileSync(file, 'utf8')).toBe(accessYaml(kind));
+  }
 });
 
 test('the API server takes the schema as structural, whole', async () => {

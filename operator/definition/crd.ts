@@ -2,11 +2,11 @@
 // (core/policies/types.ts). It runs when the chart is written and in tests, never in the operator.
 import { policySchema } from '@svc/core/policies/index.ts';
 import { yamlText } from '../text.ts';
-import { conditionTypes, GROUP, KIND, PLURAL, VERSION } from '../types.ts';
+import { conditionTypes, GROUP, KIND, PLURAL, PROPAGATING, VERSION } from '../types.ts';
 
-type Schema = { readonly [word: string]: unknown };
+export type Schema = { readonly [word: string]: unknown };
 
-function text(description: string, more: Schema = {}): Schema {
+export function text(description: string, more: Schema = {}): Schema {
   return { type: 'string', description, ...more };
 }
 
@@ -34,9 +34,10 @@ function withRuleChecks(policy: Schema): Schema {
   };
 }
 
-const connection: Schema = {
+/** Where an object is kept; `scope` of its key. */
+export const connectionOf = (what: string, scope: string): Schema => ({
   type: 'object',
-  description: 'The service that stores the policy, and the API key for it.',
+  description: `The service that stores the ${what}, and the API key for it.`,
   required: ['credentialsSecretRef'],
   properties: {
     baseUrl: text(
@@ -48,7 +49,7 @@ const connection: Schema = {
     ),
     credentialsSecretRef: {
       type: 'object',
-      description: 'Secret of this namespace with an API key that has the scope manage:policies.',
+      description: `Secret of this namespace with an API key that has the scope ${scope}.`,
       required: ['name'],
       properties: {
         name: text('Name of the Secret.', {
@@ -60,7 +61,7 @@ const connection: Schema = {
       },
     },
   },
-};
+});
 
 const scope: Schema = {
   type: 'object',
@@ -84,7 +85,7 @@ const spec: Schema = {
   description: 'The policy, its scope, and how it is managed.',
   required: ['connection', 'scope', 'policy'],
   properties: {
-    connection,
+    connection: connectionOf('policy', 'manage:policies'),
     policyName: text('Name of the policy in the service; unset: <namespace>-<name>. It cannot be changed.', {
       pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
     }),
@@ -114,23 +115,23 @@ const spec: Schema = {
   ],
 };
 
-const observedGeneration: Schema = {
+export const observedGeneration: Schema = {
   ...{ type: 'integer', format: 'int64' },
   description: 'Generation of the object that this was found for.',
 };
 
-const condition: Schema = {
+export const conditionOf = (types: readonly string[]): Schema => ({
   type: 'object',
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
   properties: {
-    type: text('Which condition.', { enum: [...conditionTypes] }),
+    type: text('Which condition.', { enum: [...types] }),
     status: text('Whether it holds.', { enum: ['True', 'False', 'Unknown'] }),
     reason: text('Why, in one word.', { maxLength: 1024 }),
     message: text('Why, for people.', { maxLength: 32_768 }),
     observedGeneration,
     lastTransitionTime: text('When the status changed last.', { format: 'date-time' }),
   },
-};
+});
 
 const status: Schema = {
   type: 'object',
@@ -164,19 +165,21 @@ const status: Schema = {
         state: text('Pending, green or red.'),
         errorRate: text('Share of its calls that failed, 0 to 1; empty without calls.'),
         samples: { type: 'integer', description: 'Calls that were judged there.' },
+        percent: text('Percent of the calls that could go there; 0 once it was rolled back.'),
+        reason: text('Why the state is what it is.'),
       },
     },
     conditions: {
       type: 'array',
-      description: 'Accepted, Synced, Activated and Ready, each with its reason.',
-      items: condition,
+      description: 'Accepted, Synced, Activated, Ready and Propagating, each with its reason.',
+      items: conditionOf([...conditionTypes, PROPAGATING]),
       ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
     },
   },
 };
 
-const ready = (part: string) => `.status.conditions[?(@.type=="Ready")].${part}`;
-const column = (name: string, type: string, jsonPath: string, priority = 0) => ({
+export const ready = (part: string) => `.status.conditions[?(@.type=="Ready")].${part}`;
+export const column = (name: string, type: string, jsonPath: string, priority = 0) => ({
   ...{ name, type, jsonPath },
   ...(priority === 0 ? {} : { priority }),
 });

@@ -1,5 +1,6 @@
 // What the operator may do, least first: its tests run it with a service account of exactly these rules, and the chart's
 // roles are compared with them.
+import { type AccessKind, plurals } from '../access/types.ts';
 import { GROUP, PLURAL } from '../types.ts';
 
 export interface Rule {
@@ -17,6 +18,23 @@ export const watchRules: readonly Rule[] = [
   // Whether the namespace is being deleted.
   { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
 ];
+
+/** Besides `watchRules`, where `--manage` names `kind`. */
+export function accessRules(kind: AccessKind): readonly Rule[] {
+  const plural = plurals[kind];
+  return [
+    { apiGroups: [GROUP], resources: [plural], verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroups: [GROUP], resources: [`${plural}/status`], verbs: ['patch'] },
+  ];
+}
+
+/** The Secrets that ApiKey objects write: each by its name, but for `create`, which cannot be bound to one. */
+export function issuedSecretRules(names: readonly string[]): readonly Rule[] {
+  return [
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: names },
+  ];
+}
 
 /** The name of the cluster: a Role in kube-system, unless `--cluster-id` is set or `watchRules` are the cluster's. */
 export const clusterNameRules: readonly Rule[] = [

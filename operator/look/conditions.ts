@@ -1,5 +1,5 @@
 // From findings to `status.conditions`: what changed, when, and whether the object is ready. Pure.
-import { type Condition, type ConditionType, conditionTypes } from '../types.ts';
+import { type Condition, type ConditionType, conditionTypes, PROPAGATING } from '../types.ts';
 
 /** What a reconcile found about one condition. */
 export interface Finding {
@@ -30,7 +30,8 @@ function readyOf(findings: Findings, wants_active: boolean): Finding {
   return { status: 'True', reason: 'Ready', message: (wants_active ? Activated : Synced).message };
 }
 
-function condition(
+/** One condition after a look; its time changes only with its status. */
+export function condition(
   type: ConditionType,
   finding: Finding,
   before: readonly Condition[],
@@ -54,10 +55,13 @@ export function conditionsOf(
   input: {
     readonly before: readonly Condition[];
     readonly wants_active: boolean;
+    readonly propagating: Finding;
     readonly generation: number;
     readonly now: Date;
   },
 ): readonly Condition[] {
   const all = { ...findings, Ready: readyOf(findings, input.wants_active) };
-  return conditionTypes.map((type) => condition(type, all[type], input.before, input));
+  const types: readonly ConditionType[] = [...conditionTypes.slice(0, -1), PROPAGATING, 'Ready'];
+  const found = { ...all, [PROPAGATING]: input.propagating };
+  return types.map((type) => condition(type, found[type], input.before, input));
 }

@@ -101,10 +101,11 @@ describe('steps', () => {
     const green = { ...canary, endpoint_id: 'ep_a', state: 'green' };
     const untried = { ...canary, endpoint_id: 'ep_b', state: 'pending', error_rate: null, samples: 0 };
     expect(shows(green).canary).toEqual({
-      ...{ endpointId: 'ep_a', state: 'green', errorRate: '0.0125', samples: 240 },
+      ...{ endpointId: 'ep_a', state: 'green', errorRate: '0.0125', samples: 240, percent: '5', reason: '' },
     });
+    expect(shows(green).again).toBe('canary');
     const both = shows(green, untried);
-    expect(both.canary).toEqual({ endpointId: 'ep_b', state: 'pending', errorRate: '', samples: 0 });
+    expect(both.canary).toMatchObject({ endpointId: 'ep_b', state: 'pending', errorRate: '', samples: 0 });
     expect(reasons(both)[2]).toBe('True Active');
     const red = { ...green, state: 'red', reason: '9 of 40 calls failed at the canary, 1 of 760 elsewhere' };
     expect(reasons(shows(green, red))[2]).toBe('True Active');
@@ -113,7 +114,8 @@ describe('steps', () => {
       ...{ status: 'False', reason: 'CanaryRolledBack' },
       message: `version 2 of policy agents goes on without canary ep_a: ${red.reason}`,
     });
-    expect(halted.canary?.state).toBe('red');
+    expect(halted.canary).toMatchObject({ state: 'red', percent: '0', reason: red.reason });
+    expect(shows({ ...red, percent: 0 }).again).toBe('resync');
   });
 
   test('what is not to be active is taken down', () => {
@@ -276,7 +278,14 @@ describe('a silent service', () => {
 describe('conditions', () => {
   const fine = { status: 'True', reason: 'Fine', message: 'm' } as const;
   const bad = { status: 'False', reason: 'Bad', message: 'why' } as const;
-  const options = { before: settled.conditions ?? [], wants_active: true, generation: 3, now: NOW };
+  const propagating = { status: 'False', reason: 'Enforced', message: '' } as const;
+  const options = {
+    before: settled.conditions ?? [],
+    wants_active: true,
+    propagating,
+    generation: 3,
+    now: NOW,
+  };
 
   test('Ready is the first that is in the way, and Activated is not where it is not wanted', () => {
     const all = conditionsOf({ Accepted: fine, Synced: fine, Activated: bad }, options);
@@ -295,8 +304,9 @@ describe('conditions', () => {
       '10:00',
       '09:30',
       '10:00',
+      '10:00',
     ]);
-    expect(all.map((one) => one.observedGeneration)).toEqual([3, 3, 3, 3]);
+    expect(all.map((one) => one.observedGeneration)).toEqual([3, 3, 3, 3, 3]);
   });
 });
 

@@ -24,7 +24,7 @@ export interface PolicyState {
 
 /** Something that keeps the service from being asked; reported in condition Accepted. */
 export interface Obstacle {
-  readonly reason: 'InvalidPolicy' | 'CredentialsMissing' | 'CredentialsRejected';
+  readonly reason: 'InvalidPolicy' | 'InvalidSpec' | 'CredentialsMissing' | 'CredentialsRejected';
   readonly message: string;
 }
 
@@ -55,8 +55,8 @@ export interface Conclusion {
   readonly active_version: number | null;
   readonly gateways: Gateways | null;
   readonly canary: CanaryStatus | null;
-  /** When to look again: by the resync, soon because gateways are about to follow, or later and later. */
-  readonly again: 'resync' | 'soon' | 'backoff';
+  /** When to look again: by the resync, soon because gateways are about to follow, while a canary runs, or later and later. */
+  readonly again: 'resync' | 'soon' | 'canary' | 'backoff';
 }
 
 export type Decision =
@@ -184,8 +184,16 @@ function canaryOf(canaries: readonly CanaryView[]): CanaryStatus | null {
   const order = ['red', 'pending', 'green'];
   const [worst] = canaries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
   if (worst === undefined) return null;
-  const { endpoint_id, state, error_rate, samples } = worst;
-  return { endpointId: endpoint_id, state, errorRate: error_rate?.toFixed(4) ?? '', samples };
+  const { endpoint_id, state, error_rate, samples, percent, reason } = worst;
+  const errorRate = error_rate?.toFixed(4) ?? '';
+  return {
+    endpointId: endpoint_id,
+    state,
+    errorRate,
+    samples,
+    percent: String(Number(percent.toFixed(2))),
+    reason,
+  };
 }
 
 /** How the gateways follow the version that rules, and how its canaries do. */
@@ -301,6 +309,12 @@ function activation(seen: Seen, ruling: VersionView | null): Finding {
   return no('Propagating', `${name} is active; ${applied} of ${total} gateways follow it`);
 }
 
+/** A canary is watched while it can still turn red. */
+function againAfter({ policy }: Seen, activated: Finding): Conclusion['again'] {
+  if (activated.reason === 'Propagating') return 'soon';
+  return policy?.canaries.some(({ percent }) => percent > 0) === true ? 'canary' : 'resync';
+}
+
 function decideDone(seen: Seen): Decision {
   const ruling = rulingVersion(seen.object, seen.policy);
   const own = ownVersion(seen);
@@ -311,7 +325,7 @@ function decideDone(seen: Seen): Decision {
     content_hash: own?.content_hash ?? null,
     active_version: ruling?.version ?? null,
     ...following(seen),
-    again: activated.reason === 'Propagating' ? 'soon' : 'resync',
+    again: againAfter(seen, activated),
   };
   return { kind: 'conclude', conclusion };
 }

@@ -3,7 +3,7 @@
 import type { KubernetesApi } from '../cluster/kubernetes.ts';
 import type { Log } from '../log.ts';
 import { now, randomHex } from '../system.ts';
-import type { RoutingPolicy } from '../types.ts';
+import type { Resource } from '../types.ts';
 
 const eventReasons = {
   VersionCreated: 'Normal',
@@ -11,7 +11,26 @@ const eventReasons = {
   Propagating: 'Normal',
   GatewaysChanged: 'Normal',
   Deactivated: 'Normal',
+  CanaryStarted: 'Normal',
+  CanaryGreen: 'Normal',
+  CanaryRed: 'Warning',
+  ProjectCreated: 'Normal',
+  ProjectAdopted: 'Normal',
+  ProjectArchived: 'Normal',
+  ProjectReleased: 'Normal',
+  KeyCreated: 'Normal',
+  KeyRotated: 'Normal',
+  KeyRevoked: 'Normal',
+  Updated: 'Normal',
   InvalidPolicy: 'Warning',
+  InvalidSpec: 'Warning',
+  KeyBlocked: 'Warning',
+  KeyEnded: 'Warning',
+  ProjectInUse: 'Warning',
+  ProjectNotReady: 'Normal',
+  SecretConflict: 'Warning',
+  SecretForbidden: 'Warning',
+  SlugConflict: 'Warning',
   NotSupported: 'Warning',
   CredentialsMissing: 'Warning',
   CredentialsRejected: 'Warning',
@@ -23,7 +42,7 @@ const eventReasons = {
   ServiceUnavailable: 'Warning',
   Orphaned: 'Warning',
 } as const;
-type EventReason = keyof typeof eventReasons;
+export type EventReason = keyof typeof eventReasons;
 
 /** Whether a condition's reason is also written as an event. */
 export function isEventReason(reason: string): reason is EventReason {
@@ -31,7 +50,7 @@ export function isEventReason(reason: string): reason is EventReason {
 }
 
 export interface Recorder {
-  tell(object: RoutingPolicy, reason: EventReason, message: string): Promise<void>;
+  tell(object: Resource, reason: EventReason, message: string): Promise<void>;
 }
 
 /** The recorder of one operator process. */

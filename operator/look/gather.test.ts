@@ -6,7 +6,12 @@ import { openRateGate } from '../rate-gate.ts';
 import type { RoutingPolicy, RoutingPolicySpec } from '../types.ts';
 import { Blocked, holderOf, policyNameOf, serviceOf } from './gather.ts';
 
-const metrics = openMetrics({ queueDepth: () => 0, isLeading: () => true, objects: () => [] });
+const metrics = openMetrics({
+  queueDepth: () => 0,
+  isLeading: () => true,
+  objects: () => [],
+  accessObjects: () => [],
+});
 const settings = { base_url: 'https://svc.example', allowed_base_urls: ['https://two.example/gw'] };
 
 function object(spec: Partial<RoutingPolicySpec>, name = 'agents'): RoutingPolicy {

@@ -3,8 +3,8 @@
 import { ApiFault, type KubernetesApi } from '../cluster/kubernetes.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import type { RateGate } from '../rate-gate.ts';
-import { openService, type PolicyService, type Result, type ServiceFault } from '../rest.ts';
-import { GROUP, PLURAL, type RoutingPolicy, VERSION } from '../types.ts';
+import { type Connection, openService, type PolicyService, type Result, type ServiceFault } from '../rest.ts';
+import { GROUP, PLURAL, type Resource, type RoutingPolicy, VERSION } from '../types.ts';
 import type { Holder, Obstacle, PolicyState } from './decide.ts';
 import { rulingVersion } from './decide.ts';
 
@@ -40,14 +40,11 @@ const POLICY_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const OBJECT_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Path of one object in the API. */
-export function objectPath({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): string {
-  return `/apis/${GROUP}/${VERSION}/namespaces/${namespace}/${PLURAL}/${name}`;
+export function objectPath(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  plural: string = PLURAL,
+): string {
+  return `/apis/${GROUP}/${VERSION}/namespaces/${namespace}/${plural}/${name}`;
 }
 
 /** The name that the object's policy has in the service. @throws Blocked. */
@@ -65,7 +62,7 @@ function trimmed(url: string): string {
 }
 
 /** The service of the object. @throws Blocked where it is not one that the operator may send tokens to. */
-function baseUrlOf({ spec }: RoutingPolicy, { base_url, allowed_base_urls }: ServiceSettings): string {
+function baseUrlOf({ spec }: Resource, { base_url, allowed_base_urls }: ServiceSettings): string {
   const wanted = spec.connection.baseUrl ?? base_url;
   if (wanted === null) {
     const message = 'spec.connection.baseUrl: missing, and the operator has no default; expected an address';
@@ -80,7 +77,7 @@ function baseUrlOf({ spec }: RoutingPolicy, { base_url, allowed_base_urls }: Ser
 }
 
 /** The token in the object's Secret. @throws Blocked; ApiFault where the API server does not answer. */
-async function tokenOf(api: KubernetesApi, { metadata, spec }: RoutingPolicy): Promise<string> {
+async function tokenOf(api: KubernetesApi, { metadata, spec }: Resource): Promise<string> {
   const { name, key = 'token' } = spec.connection.credentialsSecretRef;
   const missing = (what: string) =>
     new Blocked({
@@ -142,15 +139,25 @@ interface ServiceParts {
   isLeading(): boolean;
 }
 
+/** Where the object is kept, and the token for it. @throws Blocked, ApiFault. */
+export async function connectionOf(
+  { api, settings }: Pick<ServiceParts, 'api' | 'settings'>,
+  object: Resource,
+  manifest: string,
+): Promise<Connection> {
+  const base_url = baseUrlOf(object, settings);
+  const token = await tokenOf(api, object);
+  return { base_url, token, manifest };
+}
+
 /** The service of the object, opened with its token. @throws Blocked, ApiFault. */
 export async function serviceOf(
   { api, settings, metrics, gate, isLeading }: ServiceParts,
   object: RoutingPolicy,
   manifest: string,
 ): Promise<PolicyService> {
-  const base_url = baseUrlOf(object, settings);
-  const token = await tokenOf(api, object);
-  return openService({ base_url, token, manifest }, { metrics, gate, isWanted: isLeading });
+  const connection = await connectionOf({ api, settings }, object, manifest);
+  return openService(connection, { metrics, gate, isWanted: isLeading });
 }
 
 /** The policy as the service has it; null where it has none. @throws Blocked, Silence. */

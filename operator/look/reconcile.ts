@@ -36,7 +36,7 @@ import {
   withGateways,
 } from './gather.ts';
 import { decideRelease, decideStuck, decideUnasked, PATIENCE_MS, type Release } from './release.ts';
-import { gatewaysChange, statusPatch } from './status.ts';
+import { canaryChange, gatewaysChange, statusPatch } from './status.ts';
 
 interface ReconcileParts {
   readonly api: KubernetesApi;
@@ -58,6 +58,8 @@ interface ReconcileParts {
 
 /** Steps of one reconcile: write, activate, and each once more after a conflict; more is a fault. */
 const STEPS_MAX = 6;
+/** A canary's state is true within so long. */
+const CANARY_MS = 20_000;
 /** Gateways follow within a second. */
 const SOON_MS = 600;
 
@@ -124,6 +126,9 @@ export class Reconciler {
   #againOf(key: string, { again }: Conclusion): Again {
     if (again !== 'soon') this.#soon.delete(key);
     if (again === 'backoff') return 'backoff';
+    if (again === 'canary') {
+      return { after_ms: Math.min(CANARY_MS, this.#parts.settings.resync_ms) * (0.8 + randomUnit() * 0.2) };
+    }
     if (again === 'resync') return { after_ms: this.#parts.settings.resync_ms * (0.8 + randomUnit() * 0.4) };
     const times = this.#soon.get(key) ?? 0;
     this.#soon.set(key, times + 1);
@@ -288,6 +293,8 @@ export class Reconciler {
     const announced = new Set<string>();
     const change = gatewaysChange(object, conclusion);
     if (change !== null) await this.#parts.recorder.tell(object, 'GatewaysChanged', change);
+    const canary = canaryChange(object, conclusion);
+    if (canary !== null) await this.#parts.recorder.tell(object, canary.reason, canary.message);
     for (const [type, { status, reason, message }] of Object.entries(conclusion.findings)) {
       if (status !== 'False' || !isEventReason(reason) || announced.has(reason)) continue;
       announced.add(reason);

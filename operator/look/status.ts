@@ -2,7 +2,7 @@
 
 import { sameData } from '../text.ts';
 import type { RoutingPolicy, RoutingPolicyStatus } from '../types.ts';
-import { conditionsOf } from './conditions.ts';
+import { conditionsOf, type Finding } from './conditions.ts';
 import { type Conclusion, wantsActive } from './decide.ts';
 
 interface StatusParts {
@@ -11,6 +11,26 @@ interface StatusParts {
   readonly policy_name: string | null;
   readonly console_url: string | null;
   readonly now: Date;
+}
+
+/** Whether gateways are still to enforce what the object says; False also where there is nothing to enforce. */
+export function propagation({ findings, version, active_version, gateways }: Conclusion): Finding {
+  const idle = (reason: string, message: string): Finding => ({ status: 'False', reason, message });
+  const { Accepted, Synced, Activated } = findings;
+  if (Activated.reason === 'NotRequested') return idle('NotRequested', Activated.message);
+  const unknown = [Accepted, Synced].find(({ status }) => status === 'Unknown');
+  const is_silent = Synced.reason === 'ServiceUnavailable' || /^Credentials/.test(Accepted.reason);
+  if (is_silent || unknown !== undefined) {
+    const { reason, message } = unknown ?? (Accepted.status === 'True' ? Synced : Accepted);
+    return { status: 'Unknown', reason, message };
+  }
+  if (Synced.status !== 'True') return idle('NotStored', 'this generation is not what gateways are given');
+  if (version === null || active_version !== version || gateways === null) {
+    return idle('NotActive', 'no version of this object is active');
+  }
+  const { applied, total } = gateways;
+  const message = `${applied} of ${total} gateways enforce version ${version}`;
+  return applied < total ? { status: 'True', reason: 'Propagating', message } : idle('Enforced', message);
 }
 
 function statusOf(object: RoutingPolicy, parts: StatusParts): RoutingPolicyStatus {
@@ -34,6 +54,7 @@ function statusOf(object: RoutingPolicy, parts: StatusParts): RoutingPolicyStatu
     conditions: conditionsOf(findings, {
       before: before.conditions ?? [],
       wants_active: wantsActive(object),
+      propagating: propagation(conclusion),
       ...{ generation, now },
     }),
   };
@@ -62,4 +83,26 @@ export function gatewaysChange(object: RoutingPolicy, { gateways }: Conclusion):
   const before = object.status?.gateways;
   if (before === undefined || gateways === null || before.total === gateways.total) return null;
   return `${gateways.total} gateways, of which ${gateways.applied} follow; before: ${before.total}`;
+}
+
+/** What became of the canary since the status was written, for people; a roll-back is told by condition Activated. */
+export function canaryChange(
+  object: RoutingPolicy,
+  { canary }: Conclusion,
+): { readonly reason: 'CanaryStarted' | 'CanaryGreen' | 'CanaryRed'; readonly message: string } | null {
+  if (canary === null) return null;
+  const before = object.status?.canary;
+  const { endpointId, state, percent, reason } = canary;
+  if (before?.endpointId === endpointId && before.state === state) return null;
+  if (state === 'green')
+    return {
+      reason: 'CanaryGreen',
+      message: `canary ${endpointId} fails no more often than the calls beside it`,
+    };
+  if (state === 'red') {
+    if (percent === '0') return null;
+    return { reason: 'CanaryRed', message: `canary ${endpointId} fails, and goes on: ${reason}` };
+  }
+  if (before?.endpointId === endpointId) return null;
+  return { reason: 'CanaryStarted', message: `canary ${endpointId} gets ${percent} % of the calls` };
 }
