@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -17,6 +17,7 @@ help:
 	@echo 'make month    live a month of 100,000 calls and reconcile it to the micro-dollar (CALLS=n SEED=s)'
 	@echo 'make crash-money  kill programs under every way money moves, and compare with the books of the rails (ROUNDS=n SEED=s)'
 	@echo 'make mandates  live ninety days with a thousand mandates: no rule of the rail broken, nothing debited unannounced or twice (COUNT=n DAYS=n SEED=s)'
+	@echo 'make gateways  kill, restore and scale three gateways: what the status of a policy says is what each enforces within two seconds (ROUNDS=n SEED=s)'
 	@echo 'make rail-scenarios  play the scenarios that a payment rail publishes for integrations, and print the verdict of each'
 	@echo 'make evals-killed  kill the worker of a run thirty times, sixteen calls at once, with a provider that bills three times the most (KILLS=n)'
 	@echo 'make evals-many    run ten thousand answers and show memory and histories (ANSWERS=n)'
@@ -65,6 +66,10 @@ evals-many:
 mandates:
 	@$(install) all && MANDATES=$(or $(COUNT),1000) MANDATE_DAYS=$(or $(DAYS),90) MANDATE_SEED=$(or $(SEED),7) exec $(node) \
 	  node_modules/vitest/vitest.mjs run test/mandates/many.test.ts --maxWorkers=1
+
+gateways:
+	@$(install) all && ROUNDS=$(or $(ROUNDS),200) SEED=$(or $(SEED),7) exec $(node) \
+	  node_modules/vitest/vitest.mjs run operator/gateways.test.ts --maxWorkers=1
 
 rail-scenarios:
 	@$(install) all && exec $(node) test/rail-scenarios/main.ts

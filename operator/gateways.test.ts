@@ -1,5 +1,5 @@
 // What a status says of gateways is what each of them enforces: three gateways behind one address are killed, stopped,
-// started again and added to, and versions change meanwhile. ROUNDS and SEED play it longer and otherwise.
+// started again and added to, and versions change meanwhile. `make gateways` plays 200 rounds.
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { eventually } from '../test/calls/world.ts';
@@ -123,12 +123,15 @@ async function isTrue(version: number): Promise<boolean> {
   const versions = await Promise.all(live.map(enforced));
   const applied = versions.filter((one) => one === version).length;
   const ready = object === null ? undefined : conditionOf(object, 'Ready');
+  const propagating = object === null ? undefined : conditionOf(object, 'Propagating');
   return (
     status?.activeVersion === version &&
     status.observedGeneration === metadata?.generation &&
     status.gateways?.total === live.length &&
     status.gateways.applied === applied &&
     applied === live.length &&
+    propagating?.reason === 'Enforced' &&
+    propagating.observedGeneration === metadata?.generation &&
     ready?.status === 'True' &&
     ready.observedGeneration === metadata?.generation
   );
