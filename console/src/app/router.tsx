@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
+import { webhookPages, webhookRoutes } from '../pages/webhooks/routes.ts';
 import { kept } from './kept.ts';
 import { NotFound, PageFault } from './outside.tsx';
 import { rememberPlace, startPlace } from './place.ts';
@@ -42,6 +43,7 @@ async function requireSession(href: string) {
 
 const pages = {
   evals: evalPages.evals,
+  webhooks: webhookPages.webhooks,
   'sign-in': lazyRouteComponent(
     kept(() => import('../pages/sign-in/page.tsx')),
     'SignInPage',
@@ -101,14 +103,6 @@ const pages = {
   ticket: lazyRouteComponent(
     kept(() => import('../pages/tickets/ticket-page.tsx')),
     'TicketPage',
-  ),
-  webhooks: lazyRouteComponent(
-    kept(() => import('../pages/webhooks/page.tsx')),
-    'WebhooksPage',
-  ),
-  webhook: lazyRouteComponent(
-    kept(() => import('../pages/webhooks/endpoint-page.tsx')),
-    'WebhookPage',
   ),
   invitation: lazyRouteComponent(
     kept(() => import('../pages/invitation/page.tsx')),
@@ -175,7 +169,7 @@ export async function preloadAll(): Promise<void> {
     import('./shortcut-table.tsx'),
   ];
   await Promise.allSettled([
-    ...Object.values({ ...pages, ...evalPages }).map((page) => page.preload?.()),
+    ...Object.values({ ...pages, ...evalPages, ...webhookPages }).map((page) => page.preload?.()),
     ...dialogs,
   ]);
 }
@@ -363,17 +357,6 @@ const ticketRoute = createRoute({
   path: '/tickets/$id',
   component: pages.ticket,
 });
-const webhooksRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/webhooks',
-  component: pages.webhooks,
-});
-const webhookRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/webhooks/$id',
-  component: pages.webhook,
-});
-
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
@@ -388,8 +371,9 @@ const routeTree = rootRoute.addChildren([
     ...[homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute],
     ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],
     ...[settingsRoute, auditRoute, ticketsRoute, ticketRoute, legalRoute],
-    ...[signOnRoute, profileRoute, webhooksRoute, webhookRoute],
+    ...[signOnRoute, profileRoute],
     ...evalRoutes(orgRoute),
+    ...webhookRoutes(orgRoute),
   ]),
 ]);
 
