@@ -10,9 +10,10 @@ export const command: Command = {
   async run() {
     return withDatabase(async (pool) => {
       const reviews = await listReviews(await staffContext(pool));
-      const json = reviews.map(({ topup, paid_minor, paid_currency, offer }) => ({
+      const json = reviews.map(({ topup, org_name, paid_minor, paid_currency, offer }) => ({
         id: topup.id,
         org_id: topup.org_id,
+        org_name,
         asked_minor: topup.total_minor,
         currency: topup.currency,
         paid_minor,
@@ -21,7 +22,7 @@ export const command: Command = {
       }));
       const lines = json.map(
         (one) =>
-          `${one.id}  asked ${one.asked_minor} ${one.currency}, paid ${one.paid_minor} ${one.paid_currency}` +
+          `${one.id}  ${one.org_name}: asked ${one.asked_minor} ${one.currency}, paid ${one.paid_minor} ${one.paid_currency}` +
           (one.offer_credits_micro === null
             ? ', can only be refused'
             : `, buys ${one.offer_credits_micro} micro-USD`),
