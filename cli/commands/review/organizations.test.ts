@@ -5,10 +5,10 @@ import type { Id } from '@svc/core/kernel/index.ts';
 import { findOrg, type Org } from '@svc/core/orgs/index.ts';
 import { moveTopup } from '@svc/core/topups/store.ts';
 import { afterAll, expect, test } from 'vitest';
-import { makeTopup } from '../../test/registry/topup-rows.ts';
-import { createTestDatabase } from '../../test/support/database.ts';
-import { runSvcctl } from '../../test/support/programs/svcctl.ts';
-import { staffContext } from '../../test/support/provision.ts';
+import { makeTopup } from '../../../test/registry/topup-rows.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import { runSvcctl } from '../../../test/support/programs/svcctl.ts';
+import { staffContext } from '../../../test/support/provision.ts';
 
 const url = await createTestDatabase();
 const pool = createPool(url, { max: 2 });
@@ -80,7 +80,7 @@ test('tickets from before tickets kept the number of their document get it, and 
       [id, org.id, JSON.stringify(body)],
     );
   }
-  const migration = new URL('../../core/db/migrations/0065_ticket_numbers.sql', import.meta.url);
+  const migration = new URL('../../../core/db/migrations/0065_ticket_numbers.sql', import.meta.url);
   for (const statement of readFileSync(migration, 'utf8')
     .split(';\n')
     .filter((text) => /update/.test(text)))
