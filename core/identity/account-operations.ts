@@ -15,6 +15,7 @@ import { writeAudit } from './audit/audit.ts';
 import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
 import { renewSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';
+import { knownDevice, rememberDevice } from './sign-in/device.ts';
 import { answerWith, anyone, ownPerson, refuseSsoSession } from './sign-in/operations.ts';
 import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
 import { invalidTotp, provePassword, takeCode } from './sign-in/sign-in.ts';
@@ -79,6 +80,7 @@ export const changePasswordOperation = operation({
       owner: person,
     } as const;
     await (await provePassword(context, proof)).succeed();
+    const was_known = knownDevice(context, person) !== null;
     const password_hash = await hashPassword(new_password);
     const made = await context.transaction(async (context) => {
       const present = await lockPerson(context.db, person.id);
@@ -96,6 +98,8 @@ export const changePasswordOperation = operation({
       await writeAudit(context, { action: 'auth.password.change', org_id: session.org_id });
       return made;
     });
+    // The cookie of every other device ends with the old password.
+    if (was_known) rememberDevice(context, { id: person.id, password_hash });
     return answerWith(context, made);
   },
 });
@@ -107,7 +111,7 @@ export const changePasswordOperation = operation({
 async function proveFactor(context: Context, person: Person, code: string | undefined): Promise<void> {
   if (code === undefined)
     throw invalid('code', 'missing', 'This account has a second factor. Send one of its codes.');
-  const attempt = await beginAttempt(context, 'totp', person.id);
+  const attempt = await beginAttempt(context, 'totp', person.id, knownDevice(context, person));
   if (!(await takeCode(context, person, code))) {
     await attempt.fail(person);
     throw invalidTotp(0);

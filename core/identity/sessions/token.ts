@@ -56,13 +56,21 @@ export interface CookiePolicy {
   readonly staff: string;
   /** Of a browser that went to an identity provider and has not come back. */
   readonly flow: string;
+  /** Of a browser that somebody has signed in with. */
+  readonly device: string;
   readonly secure: boolean;
 }
 
 /** With `secure` the names bind the cookie to this host over https (`__Host-`); without, plain names. */
 export function cookiePolicy(secure: boolean): CookiePolicy {
   const prefix = secure ? '__Host-' : '';
-  return { session: `${prefix}svc_session`, staff: `${prefix}svc_staff`, flow: `${prefix}svc_sso`, secure };
+  return {
+    session: `${prefix}svc_session`,
+    staff: `${prefix}svc_staff`,
+    flow: `${prefix}svc_sso`,
+    device: `${prefix}svc_device`,
+    secure,
+  };
 }
 
 function cookie(policy: CookiePolicy, name: string, value: string, more: string): string {
@@ -82,6 +90,11 @@ export function sessionCookie(
 /** The value of `set-cookie` that ties a sign-in at an identity provider to the browser that began it. */
 export function flowCookie(policy: CookiePolicy, token: string, max_age_seconds: number): string {
   return cookie(policy, policy.flow, token, `; Max-Age=${max_age_seconds}`);
+}
+
+/** The value of `set-cookie` that makes a browser known at the next sign-in. */
+export function deviceCookie(policy: CookiePolicy, value: string, max_age_seconds: number): string {
+  return cookie(policy, policy.device, value, `; Max-Age=${max_age_seconds}`);
 }
 
 /** The value of `set-cookie` that takes the cookie away. */

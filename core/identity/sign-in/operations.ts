@@ -33,7 +33,8 @@ import { clearedCookie } from '../sessions/token.ts';
 import { findPerson } from '../store.ts';
 import type { Person, SessionRow } from '../types.ts';
 import { ofPerson, ownSession, sessionCaller, viewLook, viewSession, viewSignedIn } from '../view.ts';
-import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
+import { knownDevice, rememberDevice } from './device.ts';
+import { type Entered, invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
 import { beginAttempt } from './throttle.ts';
 
 /** Every signed-in person, also one whose organization asks for a second factor that is not set up. */
@@ -45,6 +46,13 @@ export async function answerWith(context: Context, made: { session: SessionRow; 
     ...deliver(context, made.session, made.token),
     session: await viewSignedIn(context, made.session),
   };
+}
+
+/** The same for one who has signed in: a browser is known from now on. */
+async function enterWith(context: Context, made: Entered) {
+  const answer = await answerWith(context, made);
+  if (made.session.transport === 'cookie') rememberDevice(context, made.owner);
+  return answer;
 }
 
 /**
@@ -80,7 +88,7 @@ export const loginOperation = operation({
   example: { token: tokenExample, session: signedInExample },
   async run(context, { email, password, transport }) {
     const made = await signIn(context, { email, password, transport: transport ?? 'cookie' });
-    return 'mfa_token' in made ? made : answerWith(context, made);
+    return 'mfa_token' in made ? made : enterWith(context, made);
   },
 });
 
@@ -97,7 +105,7 @@ export const loginTotpOperation = operation({
   example: { session: signedInExample },
   async run(context, { mfa_token, code, transport }) {
     const made = await secondFactor(context, { mfa_token, code, transport: transport ?? 'cookie' });
-    return answerWith(context, made);
+    return enterWith(context, made);
   },
 });
 
@@ -223,7 +231,7 @@ export const reauthenticateOperation = operation({
       ).succeed();
     }
     if (code !== undefined) {
-      const attempt = await beginAttempt(context, 'totp', person.id);
+      const attempt = await beginAttempt(context, 'totp', person.id, knownDevice(context, person));
       if (!(await takeCode(context, person, code))) {
         await attempt.fail(person);
         throw invalidTotp(0);

@@ -1,5 +1,5 @@
 // The two steps of signing in, for people and for staff (docs/sign-in.md).
-import { type Context, type Id, machineMs, ServiceError } from '../../kernel/index.ts';
+import { type Context, isId, machineMs, ServiceError } from '../../kernel/index.ts';
 import { emailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { openSession } from '../sessions/sessions.ts';
@@ -14,6 +14,7 @@ import {
   takeStep,
 } from '../store.ts';
 import type { Person, SessionRow, Transport } from '../types.ts';
+import { type DeviceOwner, knownDevice } from './device.ts';
 import { checkPassword, hashPassword, needsRehash } from './password.ts';
 import { countGuess, endChallenge, findChallenge, insertChallenge } from './store.ts';
 import { type Attempt, beginAttempt } from './throttle.ts';
@@ -68,7 +69,10 @@ export async function provePassword(
     owner: Pick<Person, 'id' | 'email'> | null;
   },
 ): Promise<Attempt> {
-  const attempt = await beginAttempt(context, args.kind, args.about);
+  const { owner, stored } = args;
+  const device =
+    owner === null || stored === null ? null : knownDevice(context, { id: owner.id, password_hash: stored });
+  const attempt = await beginAttempt(context, args.kind, args.about, device);
   const is_right = await checkPassword(args.stored, args.password).catch(async (error: unknown) => {
     await attempt.withdraw();
     throw error;
@@ -93,9 +97,14 @@ async function strengthen(context: Context, person: Person, password: string): P
   return fresh;
 }
 
-export type SignedIn =
-  | { readonly session: SessionRow; readonly token: string }
-  | { readonly mfa_token: string };
+/** A session that was made by password; `owner`: whose the device is now. */
+export interface Entered {
+  readonly session: SessionRow;
+  readonly token: string;
+  readonly owner: DeviceOwner;
+}
+
+export type SignedIn = Entered | { readonly mfa_token: string };
 
 function recordSignIn(context: Context, session: SessionRow): Promise<void> {
   return writeAudit(context, {
@@ -160,9 +169,12 @@ export async function signIn(
   });
   if (made === null) throw invalidCredentials();
   // The password alone clears no counts: a thief of the password must not be able to reset the count of wrong codes.
-  if ('mfa_token' in made) await attempt.withdraw();
-  else await attempt.succeed();
-  return made;
+  if ('mfa_token' in made) {
+    await attempt.withdraw();
+    return made;
+  }
+  await attempt.succeed();
+  return { ...made, owner: { id: person.id, password_hash: proven_hash } };
 }
 
 /**
@@ -202,28 +214,30 @@ export async function beginGuess(
   context: Context,
   mfa_token: string,
   prefix: 'usr_' | 'stf_',
-): Promise<{ subject: string; hash: Buffer; left: number; attempt: Attempt }> {
+): Promise<{ subject: string; person: Person | null; hash: Buffer; left: number; attempt: Attempt }> {
   if (!hasTokenForm('mfa', mfa_token)) throw signInEnded();
   const hash = hashToken(mfa_token);
   const at = context.now();
   const challenge = await findChallenge(context.db, { hash, at });
   if (challenge === null || !challenge.subject.startsWith(prefix)) throw signInEnded();
-  const attempt = await beginAttempt(context, 'totp', challenge.subject);
+  const person = isId('user', challenge.subject) ? await findPerson(context.db, challenge.subject) : null;
+  const device = person === null ? null : knownDevice(context, person);
+  const attempt = await beginAttempt(context, 'totp', challenge.subject, device);
   const left = await countGuess(context.db, { hash, at });
   if (left === null) {
     await attempt.withdraw();
     throw signInEnded();
   }
-  return { subject: challenge.subject, hash, left, attempt };
+  return { subject: challenge.subject, person, hash, left, attempt };
 }
 
 /** The second step: the session. @throws ServiceError invalid_totp, too_many_attempts. */
 export async function secondFactor(
   context: Context,
   input: { mfa_token: string; code: string; transport: Transport },
-): Promise<{ session: SessionRow; token: string }> {
+): Promise<Entered> {
   const guess = await beginGuess(context, input.mfa_token, 'usr_');
-  const person = await findPerson(context.db, guess.subject as Id<'user'>);
+  const { person } = guess;
   if (person === null || !(await takeCode(context, person, input.code))) {
     await guess.attempt.fail(person);
     if (person !== null) await recordRefusal(context, 'auth.login.totp', person);
@@ -239,5 +253,5 @@ export async function secondFactor(
   });
   if (made === null) throw signInEnded();
   await guess.attempt.succeed();
-  return made;
+  return { ...made, owner: person };
 }

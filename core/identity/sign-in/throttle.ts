@@ -81,19 +81,33 @@ export class Attempt {
   }
 }
 
+/** What an attempt counts for: the known device alone, or the network address and the account. */
+function keysOf(context: Context, kind: ThrottleKind, about: string, device: string | null): ThrottleKey[] {
+  if (device !== null) return [keyOf(kind, `device ${device} ${about}`)];
+  const prefix = addressPrefix(context.client_ip);
+  // The network address first: when it is locked no account is counted, so it can neither lock out others nor fill the
+  // table.
+  return [...(prefix === null ? [] : [keyOf('address', prefix)]), keyOf(kind, about)];
+}
+
+/** Whose count is full. */
+function scopeOf(key: ThrottleKey, device: string | null): 'address' | 'account' | 'device' {
+  if (device !== null) return 'device';
+  return key.kind === 'address' ? 'address' : 'account';
+}
+
 /**
- * Counts an attempt on an account (`about`) and from the caller's address.
+ * Counts an attempt on an account (`about`) and from the caller's address; one of a device on which its owner has signed in
+ * before counts for that device alone, so that attempts from elsewhere stop nobody there.
  * @throws ServiceError too_many_attempts with the time to wait, for a correct password as well.
  */
 export async function beginAttempt(
   context: Context,
   kind: Exclude<ThrottleKind, 'address' | 'link'>,
   about: string,
+  device: string | null = null,
 ): Promise<Attempt> {
-  const prefix = addressPrefix(context.client_ip);
-  // The network address first: when it is locked no account is counted, so it can neither lock out others nor fill the
-  // table.
-  const keys = [...(prefix === null ? [] : [keyOf('address', prefix)]), keyOf(kind, about)];
+  const keys = keysOf(context, kind, about, device);
   const at = context.now();
   const taken: ThrottleKey[] = [];
   for (const key of keys) {
@@ -104,7 +118,7 @@ export async function beginAttempt(
     for (const other of taken) await returnAttempt(context.db, other);
     const ends_at = await findThrottleEnd(context.db, key, WINDOW_S);
     throw new ServiceError('too_many_attempts', 'Too many failed sign-ins. Wait, then try again.', {
-      details: { scope: key.kind === 'address' ? 'address' : 'account' },
+      details: { scope: scopeOf(key, device) },
       retry_after_ms: Math.max(1_000, (ends_at ?? at).getTime() - at.getTime()),
     });
   }
