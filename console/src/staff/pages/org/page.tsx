@@ -1,7 +1,7 @@
 // One organization: its money on one page, and the grant.
 import '../../../pages/credits/credits.css';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../../api/errors.ts';
 import {
@@ -24,6 +24,7 @@ import { readOrgSearch } from '../../search.ts';
 import { OrgStatus } from '../../words.tsx';
 import { Items } from '../items.tsx';
 import { BudgetsCard } from './budgets-card.tsx';
+import { CloseButton } from './close-dialog.tsx';
 import { DocumentsCard } from './documents-card.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
 import { ActsCard, LotsCard, MovementsCard } from './ledger-cards.tsx';
@@ -159,11 +160,19 @@ function NameToCome() {
   );
 }
 
-function Acts({ org, children }: { org: Org | null | undefined; children: ReactNode }) {
+/** `onGrant` is null for those of staff who may not. */
+function Acts(props: { org: Org | null | undefined; onChanged: () => void; onGrant: (() => void) | null }) {
+  const { org, onChanged, onGrant } = props;
+  if (!org) return null;
   return (
     <>
-      {org && <LookButton org={org} />}
-      {children}
+      <CloseButton org={org} onChanged={onChanged} />
+      <LookButton org={org} />
+      {onGrant && (
+        <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={onGrant}>
+          Grant credit…
+        </Button>
+      )}
     </>
   );
 }
@@ -180,14 +189,10 @@ export function StaffOrgPage() {
   if (org === null) return <NoSuchOrg />;
   if (money.error && !org) return <ErrorBox fault={faultOfQuery(money.error)} onRetry={reread} />;
   const items = money.data?.staffItems?.nodes ?? [];
-  const button = may_grant && org && (
-    <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setGranting(true)}>
-      Grant credit…
-    </Button>
-  );
+  const acts = <Acts org={org} onChanged={reread} onGrant={may_grant ? () => setGranting(true) : null} />;
   return (
     <>
-      <PageHead title={org?.name ?? <NameToCome />} actions={<Acts org={org}>{button}</Acts>}>
+      <PageHead title={org?.name ?? <NameToCome />} actions={acts}>
         {org ? <Facts org={org} /> : <p />}
       </PageHead>
       <div className="stack">
