@@ -75,16 +75,16 @@ function Row({ row, now, acts }: { row: BudgetRowFragment; now: Date; acts: Acts
         {row.name}
         <div className="sub mono">{row.slug}</div>
       </td>
-      <td>
+      <td data-label="Calls">
         <State row={row} />
       </td>
-      <td className="n">
+      <td className="n" data-label="Today">
         <Money micro={row.spendTodayMicro} as="spend" />
       </td>
-      <td className="n">
+      <td className="n" data-label="This month">
         <Money micro={row.spendMonthMicro} as="spend" />
       </td>
-      <td>
+      <td data-label="Monthly budget">
         <BudgetCell row={row} now={now} />
       </td>
       <td className="n">
@@ -117,7 +117,7 @@ export function BudgetTable({
   ...acts
 }: { rows: readonly BudgetRowFragment[] | undefined; now: Date } & Acts) {
   return (
-    <Table name="Budgets of projects" busy={rows === undefined}>
+    <Table name="Budgets of projects" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Project',

@@ -47,14 +47,14 @@ function Row({ row, spent, acts }: { row: BudgetKeyFragment; spent: string; acts
         {row.name}
         <div className="sub mono">{row.hint}</div>
       </td>
-      <td>
+      <td data-label="Calls">
         {row.paused ? <Status tone="bad">paused</Status> : <Status tone="ok">active</Status>}
         {row.paused && <div className="sub">until 00:00 UTC</div>}
       </td>
-      <td className="n">
+      <td className="n" data-label="Today">
         <Money micro={spent} as="spend" />
       </td>
-      <td>
+      <td data-label="Daily budget">
         <BudgetCell row={row} spent={spent} />
       </td>
       <td className="n">
@@ -85,7 +85,7 @@ export function KeyBudgetTable({
   spent: ReadonlyMap<string, string>;
 } & Acts) {
   return (
-    <Table name="Budgets of keys" busy={rows === undefined}>
+    <Table name="Budgets of keys" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Key',

@@ -10,9 +10,9 @@ import { holds } from './limits.ts';
 export type Limits = NonNullable<BudgetsQuery['limits']>;
 export type LimitedKey = Limits['keys'][number];
 
-function Cell(props: { holds: number | null; left: string }) {
+function Cell(props: { label: string; holds: number | null; left: string }) {
   return (
-    <td className="n">
+    <td className="n" data-label={props.label}>
       {props.holds === null ? <span className="faint">no limit</span> : countText(props.holds)}
       <div className="sub">{props.left}</div>
     </td>
@@ -28,9 +28,18 @@ function Row({ row, plan, onAsk }: { row: LimitedKey; plan: Limits['plan']; onAs
   return (
     <tr>
       <td className="budget-name">{row.name}</td>
-      <Cell holds={holds(configured.rpm, plan.rpm)} left={leftText(live.rpmRemaining)} />
-      <Cell holds={holds(configured.tpm, plan.tpm)} left={leftText(live.tpmRemaining)} />
       <Cell
+        label="Calls a minute"
+        holds={holds(configured.rpm, plan.rpm)}
+        left={leftText(live.rpmRemaining)}
+      />
+      <Cell
+        label="Tokens a minute"
+        holds={holds(configured.tpm, plan.tpm)}
+        left={leftText(live.tpmRemaining)}
+      />
+      <Cell
+        label="At once"
         holds={holds(configured.concurrency, plan.concurrency)}
         left={live.concurrencyInUse === 0 ? '' : `${countText(live.concurrencyInUse)} running`}
       />
@@ -92,7 +101,7 @@ function LimitsTable(props: Props) {
     return <Empty title="No key yet">Limits of a key appear when there is one.</Empty>;
   }
   return (
-    <Table name="Limits of keys" busy={props.limits === undefined}>
+    <Table name="Limits of keys" stacks busy={props.limits === undefined}>
       <Columns
         of={[
           'Key',

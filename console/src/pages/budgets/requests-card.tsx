@@ -14,21 +14,23 @@ const marks: Partial<Record<LimitTicketFragment['status'], { tone: Tone; word: s
 export function RequestsCard({ rows }: { rows: readonly LimitTicketFragment[] }) {
   return (
     <Card title="Requests for higher limits" flush>
-      <Table name="List of requests for higher limits">
+      <Table name="List of requests for higher limits" stacks>
         <Columns of={['Asked', 'For', 'State', 'Answer']} />
         <tbody>
           {rows.map((row) => {
             const { tone, word } = marks[row.status] ?? { tone: 'mute', word: row.status.toLowerCase() };
             return (
               <tr key={row.id}>
-                <td className="soft">
+                <td className="soft" data-label="Asked">
                   <Time at={row.createdAt} />
                 </td>
-                <td>{row.subject}</td>
-                <td>
+                <td data-label="For">{row.subject}</td>
+                <td data-label="State">
                   <Status tone={tone}>{word}</Status>
                 </td>
-                <td className="soft">{row.resolution === '' ? '–' : row.resolution}</td>
+                <td className="soft" data-label="Answer">
+                  {row.resolution === '' ? '–' : row.resolution}
+                </td>
               </tr>
             );
           })}

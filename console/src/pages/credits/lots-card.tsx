@@ -20,20 +20,22 @@ function LotLine({ row }: { row: LotRowFragment }) {
   const percent = leftPercent(row);
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="Came">
         <Time at={row.createdAt} />
       </td>
-      <td>
+      <td data-label="From">
         {sourceOf(row)} <span className="sub">{row.kind === 'PAID' ? 'paid' : 'granted'}</span>
       </td>
-      <td className="n">
+      <td className="n" data-label="Amount">
         <Money micro={row.amountMicroUsd} />
       </td>
-      <td className="n">
+      <td className="n" data-label="Left">
         <Money micro={row.remainingMicroUsd} /> <span className="sub">{percent} %</span>
       </td>
-      <td className="soft">{row.expiresAt ? <Time at={row.expiresAt} /> : 'never'}</td>
-      <td>
+      <td className="soft" data-label="Ends">
+        {row.expiresAt ? <Time at={row.expiresAt} /> : 'never'}
+      </td>
+      <td data-label="Lot">
         <IdText id={row.id} short />
       </td>
     </tr>
@@ -43,7 +45,7 @@ function LotLine({ row }: { row: LotRowFragment }) {
 /** Lots as a table. */
 export function Lots({ rows }: { rows: readonly LotRowFragment[] | undefined }) {
   return (
-    <Table name="List of lots" busy={rows === undefined}>
+    <Table name="List of lots" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Came',

@@ -46,15 +46,17 @@ function Movement(props: { row: MovementRowFragment; broken: boolean; reference:
   const { row, broken, reference } = props;
   return (
     <tr>
-      <td className="n soft">{row.seq}</td>
-      <td className="soft">
+      <td className="n soft" data-label="Entry">
+        {row.seq}
+      </td>
+      <td className="soft" data-label="Time">
         <Time at={row.createdAt} />
       </td>
-      <td>{kindWords[row.kind]}</td>
-      <td className="n">
+      <td data-label="What">{kindWords[row.kind]}</td>
+      <td className="n" data-label="Amount">
         <Money micro={row.amountMicroUsd} signed />
       </td>
-      <td className="n">
+      <td className="n" data-label="Balance after">
         {broken && (
           <Status tone="bad" plain>
             does not follow
@@ -62,7 +64,7 @@ function Movement(props: { row: MovementRowFragment; broken: boolean; reference:
         )}{' '}
         <Money micro={row.balanceAfterMicroUsd} />
       </td>
-      <td>{reference(row)}</td>
+      <td data-label="Call or document">{reference(row)}</td>
     </tr>
   );
 }
@@ -72,7 +74,7 @@ export function Movements(props: { rows: readonly MovementRowFragment[] | undefi
   const { rows, reference } = props;
   const broken = breaksIn(rows ?? []);
   return (
-    <Table name="List of movements" busy={rows === undefined}>
+    <Table name="List of movements" stacks busy={rows === undefined}>
       <Columns
         of={[
           { name: 'Entry', className: 'n' },

@@ -16,22 +16,24 @@ type Figures = Omit<Report['totals'], '__typename'>;
 function Cells({ figures }: { figures: Figures }) {
   const agrees = figures.varianceMicro === '0';
   const moved = [
-    ['opening', figures.openingMicro],
-    ['added', figures.addedMicro],
-    ['charged', figures.chargedMicro],
-    ['other', figures.otherDebitsMicro],
-    ['closing', figures.closingMicro],
-    ['usage', figures.usageMicro],
+    ['Opening', figures.openingMicro],
+    ['Added', figures.addedMicro],
+    ['Charged', figures.chargedMicro],
+    ['Other', figures.otherDebitsMicro],
+    ['Closing', figures.closingMicro],
+    ['Usage', figures.usageMicro],
   ] as const;
   return (
     <>
       {moved.map(([name, micro]) => (
-        <td key={name} className="n">
+        <td key={name} className="n" data-label={name}>
           <Money micro={micro} />
         </td>
       ))}
-      <td className="n soft">{countText(figures.requests)}</td>
-      <td className="n">
+      <td className="n soft" data-label="Calls">
+        {countText(figures.requests)}
+      </td>
+      <td className="n" data-label="Variance">
         <Status tone={agrees ? 'ok' : 'bad'} plain>
           {agrees ? '$0' : <Money micro={figures.varianceMicro} signed />}
         </Status>
@@ -44,7 +46,7 @@ const columns = ['Opening', 'Added', 'Charged', 'Other', 'Closing', 'Usage', 'Ca
 
 function Days({ report }: { report: Report | undefined }) {
   return (
-    <Table name="Reconciliation by day" busy={report === undefined}>
+    <Table name="Reconciliation by day" stacks busy={report === undefined}>
       <Columns of={['Day, UTC', ...columns.map((name) => ({ name, className: 'n' }))]} />
       <tbody>
         {report === undefined ? (

@@ -19,7 +19,7 @@ function TopupLine({ row }: { row: TopupRowFragment }) {
   const { slug } = useOrg();
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="Started">
         <Link
           className="link"
           to="/$org/$env/credits"
@@ -29,16 +29,20 @@ function TopupLine({ row }: { row: TopupRowFragment }) {
           <Time at={row.createdAt} />
         </Link>
       </td>
-      <td>
+      <td data-label="Status">
         <TopupStatusMark row={row} />
       </td>
-      <td className={row.status === 'PAID' ? 'n' : 'n faint'}>
+      <td className={row.status === 'PAID' ? 'n' : 'n faint'} data-label="Amount">
         {currencyText(row.totalMinor, row.currency)}
         {row.status !== 'PAID' && row.status !== 'REVIEW' && ', not paid'}
       </td>
-      <td className="n">{row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}</td>
-      <td className="soft">{row.method ?? '–'}</td>
-      <td>
+      <td className="n" data-label="Credits">
+        {row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}
+      </td>
+      <td className="soft" data-label="By">
+        {row.method ?? '–'}
+      </td>
+      <td data-label="Invoice">
         <InvoiceOf row={row} />
       </td>
     </tr>
@@ -54,7 +58,7 @@ function Topups({ rows, action }: { rows: readonly TopupRowFragment[] | undefine
     );
   }
   return (
-    <Table name="List of top-ups" busy={rows === undefined}>
+    <Table name="List of top-ups" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Started',

@@ -31,11 +31,13 @@ function Line({ row }: { row: TicketRowFragment }) {
           </Link>
         </div>
       </td>
-      <td className="soft">{kindWords[row.kind]}</td>
-      <td>
+      <td className="soft" data-label="About">
+        {kindWords[row.kind]}
+      </td>
+      <td data-label="State">
         <Status tone={tone}>{word}</Status>
       </td>
-      <td className="soft">
+      <td className="soft" data-label="Last word">
         <Time at={row.updatedAt} />
       </td>
     </tr>
@@ -44,7 +46,7 @@ function Line({ row }: { row: TicketRowFragment }) {
 
 function List({ rows }: { rows: readonly TicketRowFragment[] | undefined }) {
   return (
-    <Table name="Tickets" busy={rows === undefined}>
+    <Table name="Tickets" stacks busy={rows === undefined}>
       <thead>
         <tr>
           <th scope="col">Subject</th>

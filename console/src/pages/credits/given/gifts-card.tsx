@@ -30,18 +30,24 @@ function GiftLine({
   const { word, ...mark } = giftMark(row.status);
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="Made">
         <Time at={row.createdAt} />
       </td>
-      <td>
+      <td data-label="Status">
         <Status {...mark}>{word}</Status>
       </td>
-      <td className="n">
+      <td className="n" data-label="Amount">
         <Money micro={row.amountMicroUsd} />
       </td>
-      <td className="mono">{row.hint}</td>
-      <td className="soft">{row.note || '–'}</td>
-      <td className="soft">{row.closedAt ? <Time at={row.closedAt} /> : <Time at={row.expiresAt} />}</td>
+      <td className="mono" data-label="Code">
+        {row.hint}
+      </td>
+      <td className="soft" data-label="Note">
+        {row.note || '–'}
+      </td>
+      <td className="soft" data-label="Ends or ended">
+        {row.closedAt ? <Time at={row.closedAt} /> : <Time at={row.expiresAt} />}
+      </td>
       <td>
         {row.status === 'OPEN' && onCancel && (
           <Button busy={busy} onClick={onCancel} aria-label={`Cancel the gift ${row.hint}`}>
@@ -63,7 +69,7 @@ function Gifts({
   onCancel: ((id: string) => void) | null;
 }) {
   return (
-    <Table name="List of gifts" busy={rows === undefined}>
+    <Table name="List of gifts" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Made',

@@ -66,7 +66,7 @@ function RedeemForm({ onRedeemed }: { onRedeemed: () => void }) {
 
 function Redemptions({ rows }: { rows: readonly RedemptionRowFragment[] | undefined }) {
   return (
-    <Table name="List of redeemed codes" busy={rows === undefined}>
+    <Table name="List of redeemed codes" stacks busy={rows === undefined}>
       <Columns of={['Redeemed', 'From', { name: 'Credit', className: 'n' }, 'Ends']} />
       <tbody>
         {rows === undefined ? (
@@ -74,14 +74,14 @@ function Redemptions({ rows }: { rows: readonly RedemptionRowFragment[] | undefi
         ) : (
           rows.map((row) => (
             <tr key={row.id}>
-              <td className="soft">
+              <td className="soft" data-label="Redeemed">
                 <Time at={row.createdAt} />
               </td>
-              <td>{row.batch ?? 'a gift'}</td>
-              <td className="n">
+              <td data-label="From">{row.batch ?? 'a gift'}</td>
+              <td className="n" data-label="Credit">
                 <Money micro={row.amountMicroUsd} />
               </td>
-              <td className="soft">
+              <td className="soft" data-label="Ends">
                 <Time at={row.creditExpiresAt} />
               </td>
             </tr>

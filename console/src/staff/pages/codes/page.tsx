@@ -45,20 +45,22 @@ function Line({ row, onStop }: { row: BatchFragment; onStop: (() => void) | null
   return (
     <tr>
       <td className="mono">{row.name}</td>
-      <td>
+      <td data-label="State">
         <State row={row} now={now} />
       </td>
-      <td className="n">
+      <td className="n" data-label="Each">
         <Money micro={row.amountMicroUsd} as="spend" />
       </td>
-      <td className="n">
+      <td className="n" data-label="Redeemed">
         {countText(row.redeemed)} <span className="soft">of {countText(row.codes)}</span>
       </td>
-      <td className="soft">{forText(row)}</td>
-      <td className="soft">
+      <td className="soft" data-label="For">
+        {forText(row)}
+      </td>
+      <td className="soft" data-label="Until">
         <Time at={row.validUntil} />
       </td>
-      <td className="soft">
+      <td className="soft" data-label="Made by">
         {row.createdBy}, <Time at={row.createdAt} />
       </td>
       <td className="n">
@@ -102,7 +104,7 @@ function Batches({
   onStop: ((row: BatchFragment) => void) | null;
 }) {
   return (
-    <Table name="Batches of codes" busy={rows === undefined}>
+    <Table name="Batches of codes" stacks busy={rows === undefined}>
       <Columns
         of={[
           'Name',

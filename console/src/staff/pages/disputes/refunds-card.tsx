@@ -21,21 +21,25 @@ function whereText({ status, atRail, failureCode }: StaffRefundRowFragment): str
 function Line({ row }: { row: StaffRefundRowFragment }) {
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="Asked">
         <Time at={row.createdAt} />
       </td>
-      <td>{whereText(row)}</td>
-      <td className="n">{currencyText(row.totalMinor, row.currency)}</td>
-      <td className="n">
+      <td data-label="Where it stands">{whereText(row)}</td>
+      <td className="n" data-label="Total">
+        {currencyText(row.totalMinor, row.currency)}
+      </td>
+      <td className="n" data-label="Credits">
         <Money micro={row.creditsMicro} />
       </td>
-      <td className="soft">{row.gateway}</td>
-      <td>
+      <td className="soft" data-label="Rail">
+        {row.gateway}
+      </td>
+      <td data-label="Organization">
         <To className="link" href={`/orgs/${row.orgId}`}>
           {row.orgName}
         </To>
       </td>
-      <td>
+      <td data-label="Of, and refund">
         {row.invoiceNumber ?? '–'} <IdText id={row.id} short />
       </td>
     </tr>
@@ -57,7 +61,7 @@ export function RefundsCard() {
       {rows?.length === 0 && <Empty title="No refund waits">All that was asked for has gone back.</Empty>}
       {!error && (rows === undefined || rows.length > 0) && (
         <>
-          <Table name="Refunds that are pending or have failed" busy={rows === undefined}>
+          <Table name="Refunds that are pending or have failed" stacks busy={rows === undefined}>
             <Columns
               of={[
                 'Asked',

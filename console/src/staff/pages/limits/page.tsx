@@ -40,7 +40,7 @@ function askedOf({ ticket }: Row): Name[] {
 
 function Asked({ row }: { row: Row }) {
   return (
-    <Table name={`Limits that ${row.keyName} asks for`}>
+    <Table name={`Limits that ${row.keyName} asks for`} stacks>
       <Columns
         of={[
           'Limit',
@@ -53,9 +53,15 @@ function Asked({ row }: { row: Row }) {
         {askedOf(row).map((name) => (
           <tr key={name}>
             <td>{labels[name]}</td>
-            <td className="n">{limitText(row.ticket.body.requested[name])}</td>
-            <td className="n soft">{limitText(row.now[name])}</td>
-            <td className="n soft">{limitText(row.most[name])}</td>
+            <td className="n" data-label="Asked">
+              {limitText(row.ticket.body.requested[name])}
+            </td>
+            <td className="n soft" data-label="Key now">
+              {limitText(row.now[name])}
+            </td>
+            <td className="n soft" data-label="Organization">
+              {limitText(row.most[name])}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -29,13 +29,17 @@ function Line({ row }: { row: Budgets['lines'][number] }) {
   return (
     <tr>
       <td>{name}</td>
-      <td className="soft">{scope === 'PROJECT' ? 'project, a month' : 'key, a day'}</td>
-      <td className="n">
+      <td className="soft" data-label="Of">
+        {scope === 'PROJECT' ? 'project, a month' : 'key, a day'}
+      </td>
+      <td className="n" data-label="Budget">
         {budgetMicro ? <Money micro={budgetMicro} as="spend" /> : <span className="faint">none</span>}
         {budgetMicro && <span className="soft"> {hard ? 'hard' : 'soft'}</span>}
       </td>
-      <td className="n">{spendMicro ? <Money micro={spendMicro} as="spend" /> : '–'}</td>
-      <td>
+      <td className="n" data-label="Spent">
+        {spendMicro ? <Money micro={spendMicro} as="spend" /> : '–'}
+      </td>
+      <td data-label="Calls">
         {pausedUntil ? (
           <Status tone="bad">
             paused until <Time at={pausedUntil} />
@@ -44,14 +48,16 @@ function Line({ row }: { row: Budgets['lines'][number] }) {
           <Status tone="ok">active</Status>
         )}
       </td>
-      <td className="soft">{limitsText(limits) || '–'}</td>
+      <td className="soft" data-label="Own limits">
+        {limitsText(limits) || '–'}
+      </td>
     </tr>
   );
 }
 
 function Lines({ lines }: { lines: Budgets['lines'] }) {
   return (
-    <Table name="Budgets of the organization">
+    <Table name="Budgets of the organization" stacks>
       <Columns
         of={[
           'Name',

@@ -82,13 +82,17 @@ export function MovementsCard({ id, environment, org }: Props) {
 function Act({ row }: { row: ActRowFragment }) {
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="When">
         <Time at={row.at} />
       </td>
-      <td>{row.actor}</td>
-      <td className="mono">{row.action}</td>
-      <td>{row.reason ?? <span className="faint">–</span>}</td>
-      <td className="sub">{row.after.map(({ name, value }) => `${name} ${value}`).join(', ') || '–'}</td>
+      <td data-label="Who">{row.actor}</td>
+      <td className="mono" data-label="What">
+        {row.action}
+      </td>
+      <td data-label="Reason">{row.reason ?? <span className="faint">–</span>}</td>
+      <td className="sub" data-label="With">
+        {row.after.map(({ name, value }) => `${name} ${value}`).join(', ') || '–'}
+      </td>
     </tr>
   );
 }
@@ -105,7 +109,7 @@ export function ActsCard({ id, org }: Omit<Props, 'environment'>) {
       {rows?.length === 0 && <Empty title="Nothing yet">Nobody of staff has changed anything here.</Empty>}
       {rows !== undefined && rows.length > 0 && (
         <>
-          <Table name="What staff did to the organization">
+          <Table name="What staff did to the organization" stacks>
             <Columns of={['When', 'Who', 'What', 'Reason', 'With']} />
             <tbody>
               {rows.map((row) => (

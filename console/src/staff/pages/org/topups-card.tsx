@@ -24,28 +24,32 @@ function Line({ row }: { row: StaffTopupRowFragment }) {
   const { tone, shape, word } = markOf(row);
   return (
     <tr>
-      <td className="soft">
+      <td className="soft" data-label="Started">
         <Time at={row.createdAt} />
       </td>
-      <td>
+      <td data-label="Status">
         <Status tone={tone} shape={shape}>
           {word}
         </Status>
         {row.disputed && <span className="sub"> disputed</span>}
         {row.failureCode !== '' && <div className="sub mono">{row.failureCode}</div>}
       </td>
-      <td className="n">
+      <td className="n" data-label="Total">
         {currencyText(row.totalMinor, row.currency)}
         {row.refundedMinor !== '0' && (
           <div className="sub">{currencyText(row.refundedMinor, row.currency)} given back</div>
         )}
       </td>
-      <td className="n">{row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}</td>
-      <td className="soft">
+      <td className="n" data-label="Credits">
+        {row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}
+      </td>
+      <td className="soft" data-label="Rail">
         {row.gateway} {row.method}
       </td>
-      <td>{row.paymentRef ? <IdText id={row.paymentRef} short /> : <span className="faint">–</span>}</td>
-      <td>
+      <td data-label="Payment">
+        {row.paymentRef ? <IdText id={row.paymentRef} short /> : <span className="faint">–</span>}
+      </td>
+      <td data-label="Invoice">
         {row.invoiceId && row.invoiceNumber ? (
           <StaffDocumentLink row={{ id: row.invoiceId, number: row.invoiceNumber }} />
         ) : (
@@ -68,7 +72,7 @@ export function TopupsCard({ id, org }: { id: string; org: Org | undefined }) {
       {rows?.length === 0 && <Empty title="No top-up yet">Nothing was paid or started.</Empty>}
       {(org === undefined || (rows !== undefined && rows.length > 0)) && (
         <>
-          <Table name="Top-ups of the organization" busy={rows === undefined}>
+          <Table name="Top-ups of the organization" stacks busy={rows === undefined}>
             <Columns
               of={[
                 'Started',

@@ -1,0 +1,74 @@
+// What a person without a mouse reaches: tables and their rows, by Tab and by the keys that scroll.
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** A page has fewer stops than this; who presses Tab more often than that goes round in circles. */
+const STOPS_MAX = 400;
+
+/** Tables whose frame scrolls sideways, by name. */
+const WIDE_FRAMES = `[...document.querySelectorAll('.table-scroll')]
+  .filter((frame) => frame.scrollWidth > frame.clientWidth)
+  .map((frame) => frame.getAttribute('aria-label') + ' by ' + (frame.scrollWidth - frame.clientWidth) + ' px')`;
+
+/** No table of the page is wider than its frame. */
+export async function expectFramesHold(page: Page, where: string): Promise<void> {
+  expect(await page.evaluate<string[]>(WIDE_FRAMES), where).toEqual([]);
+}
+
+const START = `document.querySelectorAll('[data-reached]').forEach((it) => it.removeAttribute('data-reached'));
+  document.activeElement?.blur?.(); window.scrollTo(0, 0)`;
+
+/** Marks what has the focus; false where it was there before, or the focus has left the page. */
+const MARK = `(() => {
+  const it = document.activeElement;
+  if (it === null || it === document.body || it.hasAttribute('data-reached')) return false;
+  it.setAttribute('data-reached', '');
+  return true;
+})()`;
+
+/** Frames, and controls of rows, that Tab has not reached. */
+const MISSED = `[...document.querySelectorAll('.table-scroll, .table-scroll tbody :is(a[href], button:enabled, input:enabled)')]
+  .filter((it) => !it.hasAttribute('data-reached') && it.checkVisibility())
+  .map((it) => it.outerHTML.slice(0, 140))`;
+
+/** Notes in every frame which rows are on the screen. */
+const WATCH = `(() => {
+  const look = () => {
+    for (const row of document.querySelectorAll('.table-scroll tbody tr')) {
+      const { top, bottom } = row.getBoundingClientRect();
+      if (bottom > 0 && top < innerHeight && row.checkVisibility()) row.setAttribute('data-reached', '');
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+})()`;
+
+/** Rows that have not been on the screen. */
+const UNSEEN = `document.querySelectorAll('.table-scroll tbody tr:not([data-reached])').length`;
+
+/** Whether the end of the page is on the screen, after the frame in which it was drawn. */
+const AT_END = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+  done(scrollY + innerHeight >= document.documentElement.scrollHeight - 1))))`;
+
+/** Every table, every control of its rows is reached by Tab, and every row by the keys that scroll. */
+export async function expectRowsReached(page: Page, where: string): Promise<void> {
+  // What is behind a dialog is out of reach until it is closed.
+  if ((await page.getByRole('dialog').count()) > 0) return;
+  await page.evaluate(START);
+  let stops = 0;
+  do {
+    await page.keyboard.press('Tab');
+    stops++;
+  } while (stops < STOPS_MAX && (await page.evaluate<boolean>(MARK)));
+  expect(stops, where).toBeLessThan(STOPS_MAX);
+  expect(await page.evaluate<string[]>(MISSED), where).toEqual([]);
+  if ((await page.locator('.table-scroll').count()) === 0) return;
+  await page.evaluate('document.activeElement?.blur?.()');
+  await page.keyboard.press('Home');
+  await expect.poll(() => page.evaluate<number>('scrollY'), { message: where }).toBe(0);
+  await page.evaluate(WATCH);
+  let presses = 0;
+  while (!(await page.evaluate<boolean>(AT_END)) && presses++ < STOPS_MAX)
+    await page.keyboard.press('PageDown');
+  await expect.poll(() => page.evaluate<number>(UNSEEN), { message: where }).toBe(0);
+}
