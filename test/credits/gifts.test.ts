@@ -119,7 +119,8 @@ test('a gift and a check-in that the ledger cannot book at once are answered as 
     `insert into settings (name, value, updated_at)
      values ('checkin', '{"enabled":true,"needs_topup":false}', now())`,
   );
-  const credit = 'ledger.credit(bigint, text, bigint, boolean, timestamptz, smallint, text, text, timestamptz)';
+  const credit =
+    'ledger.credit(bigint, text, bigint, boolean, timestamptz, smallint, text, text, timestamptz)';
   await harness.pool.query({ name: '', text: `alter function ${credit} rename to credit_away`, values: [] });
   let taken: Awaited<ReturnType<typeof redeem>>;
   let checked: typeof taken;
