@@ -38,7 +38,7 @@ export type KeyStep =
   /** Only what stands beside the key in the Secret. */
   | { readonly do: 'note' };
 
-export type KeyDecision =
+type KeyDecision =
   | { readonly kind: 'act'; readonly step: KeyStep }
   | { readonly kind: 'blocked'; readonly reason: 'SecretConflict' | 'KeyBlocked'; readonly message: string }
   | { readonly kind: 'done'; readonly key: KeyView; readonly rotates_at: Date | null };
@@ -48,7 +48,7 @@ export function requestOf({ metadata }: ApiKeyObject): string {
 }
 
 /** How long a key of the object lives; null: for ever. */
-export function lifetimeMs({ spec }: ApiKeyObject): number | null {
+function lifetimeMs({ spec }: ApiKeyObject): number | null {
   return spec.expiresIn === undefined ? null : Number(spec.expiresIn.slice(0, -1)) * HOUR_MS;
 }
 

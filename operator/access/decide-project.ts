@@ -9,7 +9,7 @@ export type ProjectStep =
   /** `adopts`: the project was nobody's. */
   | { readonly do: 'update'; readonly id: string; readonly body: object; readonly adopts: boolean };
 
-export type ProjectDecision =
+type ProjectDecision =
   | { readonly kind: 'act'; readonly step: ProjectStep }
   | { readonly kind: 'conflict'; readonly message: string }
   | { readonly kind: 'done'; readonly project: ProjectView };

@@ -4,7 +4,7 @@ import { sameData } from '../text.ts';
 import { type Condition, conditionOf } from '../types.ts';
 import { type AccessObject, accessConditions } from './types.ts';
 
-export interface AccessFindings {
+interface AccessFindings {
   readonly Accepted: Finding;
   readonly Synced: Finding;
 }

@@ -21,7 +21,7 @@ interface StatusBase {
   readonly conditions?: readonly Condition[];
 }
 
-export interface ProjectSpec {
+interface ProjectSpec {
   readonly connection: ConnectionSpec;
   readonly slug: string;
   readonly displayName?: string;
@@ -61,7 +61,7 @@ export interface ApiKeySpec {
   readonly secretRef: { readonly name: string };
 }
 
-export interface ApiKeyStatus extends StatusBase {
+interface ApiKeyStatus extends StatusBase {
   readonly keyId?: string;
   readonly projectId?: string;
   readonly secretName?: string;

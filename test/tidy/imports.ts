@@ -191,6 +191,7 @@ export function conceptReadmes(sources: readonly Source[]): Fault[] {
 
 /** Programs of the operator that run where it is built, not in a cluster. */
 const operatorTools: ReadonlySet<string> = new Set([
+  'operator/definition/access-crds.ts',
   'operator/definition/crd.ts',
   'operator/definition/write-crd.ts',
 ]);

@@ -80,7 +80,7 @@ test('tickets from before tickets kept the number of their document get it, and 
       [id, org.id, JSON.stringify(body)],
     );
   }
-  const migration = new URL('../../../core/db/migrations/0065_ticket_numbers.sql', import.meta.url);
+  const migration = new URL('../../../core/db/migrations/0067_ticket_numbers.sql', import.meta.url);
   for (const statement of readFileSync(migration, 'utf8')
     .split(';\n')
     .filter((text) => /update/.test(text)))
