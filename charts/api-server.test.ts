@@ -84,10 +84,11 @@ describe('the API server', () => {
     const definitions = objectsOf(text) as (Manifest & {
       metadata: { annotations?: Record<string, string> };
     })[];
-    expect(definitions.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
-      ['CustomResourceDefinition', 'routingpolicies.svc.dev'],
-    ]);
-    expect(definitions[0]?.metadata['annotations']?.['helm.sh/resource-policy']).toBe('keep');
+    expect(definitions.map(({ kind, metadata }) => [kind, metadata.name]).sort()).toEqual(
+      ['apikeys', 'projects', 'routingpolicies'].map((name) => ['CustomResourceDefinition', `${name}.svc.dev`]),
+    );
+    for (const { metadata } of definitions)
+      expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
     const { code, stderr } = await runKubectl(access, applyDry, text);
     expect(code, stderr).toBe(0);
   });

@@ -22,10 +22,15 @@ function compress(dir: string): void {
   }
 }
 
-/** Writes the list of documents that codegen left in `gen` into the built `dist`. */
-function listOperations(gen: string, dist: string): void {
-  const hashed = JSON.parse(readFileSync(here(`${gen}/persisted-documents.json`), 'utf8'));
-  const operations = Object.entries(hashed).map(([hash, text]) => [hash.replace('sha256:', ''), text]);
+/** Writes the list of documents that codegen left in each of `folders` into the built `dist`. */
+function listOperations(folders: readonly string[], dist: string): void {
+  const hashed = folders.map((gen) =>
+    JSON.parse(readFileSync(here(`${gen}/persisted-documents.json`), 'utf8')),
+  );
+  const operations = Object.entries<string>(Object.assign({}, ...hashed)).map(([hash, text]) => [
+    hash.replace('sha256:', ''),
+    text,
+  ]);
   writeFileSync(
     here(`${dist}/operations.json`),
     `${JSON.stringify(Object.fromEntries(operations), null, 1)}\n`,
@@ -38,9 +43,9 @@ if (!process.argv.includes('--documents')) {
   await build({ root: here('./'), mode: 'staff', logLevel });
   renameSync(here('./dist-staff/staff.html'), here('./dist-staff/index.html'));
   compress(here('./dist-staff/assets'));
-  listOperations('./src/api/gen/staff', './dist-staff');
+  listOperations(['./src/api/gen/staff'], './dist-staff');
   await build({ root: here('./'), logLevel });
   compress(here('./dist/assets'));
   // The last file that is written: what is older than its sources is built anew.
-  listOperations('./src/api/gen', './dist');
+  listOperations(['./src/api/gen', './src/api/gen/tools'], './dist');
 }

@@ -1,5 +1,5 @@
 // Types and hashes of the documents beside the pages, made from the printed schemas: those of src/staff from the staff
-// schema, all others from the tenant schema. Nothing of it is committed; build.ts runs this before the types are checked
+// schema, all others from the tenant schema, in two parts. Nothing of it is committed; build.ts runs this before the types are checked
 // and before the pages are built.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -76,13 +76,18 @@ async function write({ schema, documents, to }: Source): Promise<void> {
   shorten(to);
 }
 
+/** Pages whose documents are loaded with them: each is many, and few people open one of them first. */
+const TOOLS = ['./src/pages/evals/**/*.graphql', './src/pages/webhooks/**/*.graphql'] as const;
+
 /** Writes typed documents, and persisted-documents.json (SHA-256 in hex to text), for both consoles. */
 export async function generateDocuments(): Promise<void> {
+  const schema = '../graphql/tenant/schema.graphql';
   await write({
-    schema: '../graphql/tenant/schema.graphql',
-    documents: ['./src/**/*.graphql', '!./src/staff/**'],
+    schema,
+    documents: ['./src/**/*.graphql', '!./src/staff/**', ...TOOLS.map((path) => `!${path}`)],
     to: './src/api/gen/',
   });
+  await write({ schema, documents: [...TOOLS, './src/api/refusal.graphql'], to: './src/api/gen/tools/' });
   await write({
     schema: '../graphql/staff/schema.graphql',
     documents: ['./src/staff/**/*.graphql', './src/api/refusal.graphql'],

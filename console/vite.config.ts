@@ -15,7 +15,7 @@ const proxy = Object.fromEntries(
  */
 const base = {
   name: 'base',
-  test: /console\/src\/(?:api|app|ui)\/(?!.*(?:main|palette|overlays|shortcut-table|create-org|dialog|chart|snippet|field))/,
+  test: /console\/src\/(?:api|app|ui)\/(?!.*(?:main|palette|overlays|shortcut-table|create-org|dialog|chart|snippet|field|gen\/tools))/,
 };
 
 export default defineConfig(({ mode }) => ({

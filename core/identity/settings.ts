@@ -7,6 +7,8 @@ export interface SignInSettings {
   readonly cookies: CookiePolicy;
   /** Public address without a slash at its end: identity providers send people back to it. */
   readonly base_url: string;
+  /** Where people of customers have their console, without a slash at its end; links of staff lead there. */
+  readonly console_url: string;
   /** Origins whose pages may write with a session cookie. */
   readonly console_origins: readonly string[];
   /** Origins whose pages may write with a staff cookie: those of the staff listener alone. */
@@ -62,9 +64,10 @@ export function signInSettings(config: Facts, base_url: string): SignInSettings 
     ]);
   }
   const own = config.base_url === null ? [] : [new URL(config.base_url).origin];
+  const [console_url = base_url] = config.console_origins ?? local(config.admin_port);
   return {
     cookies: cookiePolicy(!is_plain),
-    base_url: base_url.replace(/\/+$/, ''),
+    ...{ base_url: base_url.replace(/\/+$/, ''), console_url: console_url.replace(/\/+$/, '') },
     console_origins: config.console_origins ?? [...local(config.admin_port), ...own],
     staff_origins: local(config.staff_port),
     trusted_proxies: config.trusted_proxies ?? [],

@@ -32,7 +32,7 @@ async function makeStaff(email: string, roles: readonly StaffRole[] = ['support'
     [session_id, `staff session ${sessions++}`, staff?.id],
   );
   const caller = { kind: 'staff', name: email, staff_id: staff?.id as never, session_id, roles } as const;
-  const services = { sign_in: { console_origins: ['https://console.example'] } } as never;
+  const services = { sign_in: { console_url: 'https://console.example' } } as never;
   return {
     session_id,
     context: createContext({ request_id: newRequestId(), caller, pool, log: world.context.log, services }),

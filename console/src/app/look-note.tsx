@@ -1,4 +1,5 @@
 // What a member of staff reads above every page of an organisation that they look at.
+import { useNavigate } from '@tanstack/react-router';
 import { signOut, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -9,6 +10,7 @@ const MINUTE_MS = 60_000;
 /** Says that this is a look, that nothing can be changed, and how long it lasts. */
 export function LookNote() {
   const state = useSessionState();
+  const navigate = useNavigate();
   const now = useNow().getTime();
   const end = state.kind === 'signed_in' ? state.session.look_ends_at : null;
   if (end === null || end === undefined) return null;
@@ -19,7 +21,7 @@ export function LookNote() {
       <span className="grow">
         <b>Staff look:</b> read only, {left} min left. It stands in the audit log of this organisation.
       </span>
-      <Button kind="quiet" onClick={() => void signOut()}>
+      <Button kind="quiet" onClick={() => void signOut().then(() => navigate({ to: '/sign-in' }))}>
         End the look
       </Button>
     </div>

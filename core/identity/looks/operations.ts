@@ -1,6 +1,6 @@
 // The operations of looks: staff begin one, a browser opens it.
 import { Type } from 'typebox';
-import { idOf, lineOf, named, operation, ServiceError, Time } from '../../kernel/index.ts';
+import { idOf, lineOf, named, operation, Time } from '../../kernel/index.ts';
 import { SignedInView, signedInExample, TransportIn } from '../schema.ts';
 import { sessionCookie } from '../sessions/token.ts';
 import { viewLook } from '../view.ts';
@@ -24,13 +24,10 @@ export const beginLookOperation = operation({
   },
   async run(context, { id, reason }) {
     const { token, expires_at } = await beginLook(context, { org_id: id, reason });
-    const [console_url] = context.services.sign_in.console_origins;
-    if (console_url === undefined) {
-      throw new ServiceError('service_unavailable', 'No console is configured.', {
-        details: { component: 'console' },
-      });
-    }
-    return { url: `${console_url}/look#${token}`, expires_at: expires_at.toISOString() };
+    return {
+      url: `${context.services.sign_in.console_url}/look#${token}`,
+      expires_at: expires_at.toISOString(),
+    };
   },
 });
 

@@ -5,7 +5,7 @@ import {
   EvalSuiteCasesDocument,
   type EvalSuiteCasesQuery,
   type EvalSuiteQuery,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { BoneRows, ErrorBox } from '../../ui/states.tsx';

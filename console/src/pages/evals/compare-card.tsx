@@ -6,7 +6,7 @@ import {
   type EvalComparisonQuery,
   type EvalRunRowFragment,
   EvalRunsDocument,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import type { EvalRunSearch } from '../../app/search.ts';
 import { Card } from '../../ui/card.tsx';
 import { agoText, instantOf } from '../../ui/format/time.ts';

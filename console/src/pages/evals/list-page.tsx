@@ -3,7 +3,7 @@ import './evals.css';
 import { Link } from '@tanstack/react-router';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { EvalSuitesDocument, type EvalSuitesQuery } from '../../api/gen/graphql.ts';
+import { EvalSuitesDocument, type EvalSuitesQuery } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { countText } from '../../ui/format/numbers.ts';

@@ -1,6 +1,6 @@
 // How far a run is, what it has cost of its budget, and the score of each target.
 import type { ReactNode } from 'react';
-import type { EvalRunQuery, EvalRunRowFragment } from '../../api/gen/graphql.ts';
+import type { EvalRunQuery, EvalRunRowFragment } from '../../api/gen/tools/graphql.ts';
 import type { LiveState } from '../../api/use-live.ts';
 import { Card } from '../../ui/card.tsx';
 import { countText, plural } from '../../ui/format/numbers.ts';

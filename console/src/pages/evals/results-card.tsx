@@ -7,7 +7,7 @@ import {
   type EvalResultRowFragment,
   EvalResultsDocument,
   type EvalRunRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import type { EvalRunSearch } from '../../app/search.ts';
 import { Card } from '../../ui/card.tsx';

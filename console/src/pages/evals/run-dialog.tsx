@@ -8,7 +8,7 @@ import {
   EvalEstimateDocument,
   type EvalEstimateQuery,
   type EvalSuiteQuery,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -9,7 +9,7 @@ import {
   EvalRunDocument,
   type EvalRunRowFragment,
   EvalRunUpdatedDocument,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useLive } from '../../api/use-live.ts';
 import { may, useOrg } from '../../app/org.tsx';

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { type EvalRunRowFragment, EvalRunsDocument } from '../../api/gen/graphql.ts';
+import { type EvalRunRowFragment, EvalRunsDocument } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Money } from '../../ui/money.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';

@@ -3,7 +3,7 @@ import './evals.css';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { EvalSuiteDocument } from '../../api/gen/graphql.ts';
+import { EvalSuiteDocument } from '../../api/gen/tools/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readEvalSuiteSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';

@@ -4,7 +4,7 @@ import type {
   EvalResultRowFragment,
   EvalRunRowFragment,
   EvalSuiteCasesQuery,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { plural } from '../../ui/format/numbers.ts';
 import type { Shape, Tone } from '../../ui/status.tsx';
 

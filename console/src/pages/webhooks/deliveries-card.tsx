@@ -7,7 +7,7 @@ import {
   RedeliverWebhookDocument,
   WebhookDeliveriesDocument,
   type WebhookRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Card } from '../../ui/card.tsx';
 import { SelectField } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 // One delivery: what was sent, and what each attempt met.
-import type { DeliveryRowFragment } from '../../api/gen/graphql.ts';
+import type { DeliveryRowFragment } from '../../api/gen/tools/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

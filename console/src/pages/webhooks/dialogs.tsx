@@ -6,7 +6,7 @@ import {
   RotateWebhookSecretDocument,
   UpdateWebhookDocument,
   type WebhookRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { FormFault } from '../../ui/states.tsx';

@@ -9,7 +9,7 @@ import {
   UpdateWebhookDocument,
   WebhookDocument,
   type WebhookRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';

@@ -1,6 +1,6 @@
 // Which events an endpoint gets: all of them, also those of later releases, or those that are ticked.
 import { useQuery } from 'urql';
-import { WebhookEventsDocument } from '../../api/gen/graphql.ts';
+import { WebhookEventsDocument } from '../../api/gen/tools/graphql.ts';
 import { Bone } from '../../ui/states.tsx';
 
 /** `events` with `name` put in, or taken out where it was in. */

@@ -1,6 +1,6 @@
 // The form of an endpoint: its address, words about it, and the events it gets.
 import { type FormEvent, useState } from 'react';
-import type { WebhookRowFragment } from '../../api/gen/graphql.ts';
+import type { WebhookRowFragment } from '../../api/gen/tools/graphql.ts';
 import { DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { type WebhookRowFragment, WebhooksDocument } from '../../api/gen/graphql.ts';
+import { type WebhookRowFragment, WebhooksDocument } from '../../api/gen/tools/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,5 +1,5 @@
 // Words for endpoints, deliveries and what an attempt met.
-import type { DeliveryRowFragment, WebhookRowFragment } from '../../api/gen/graphql.ts';
+import type { DeliveryRowFragment, WebhookRowFragment } from '../../api/gen/tools/graphql.ts';
 import type { Shape, Tone } from '../../ui/status.tsx';
 
 interface Mark {
