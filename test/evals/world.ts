@@ -21,7 +21,7 @@ export interface EvalWorld extends Omit<World, 'ended'> {
 
 /** Opens a world that ends with the file. */
 export async function startEvalWorld(): Promise<EvalWorld> {
-  const world = await openWorld({ gateway: 'alone', models: { script: 8, 'script-full': 8 } });
+  const world = await openWorld({ gateway: 'alone', models: { script: 16, 'script-full': 8 } });
   atFileEnd(() => world.close());
   const temporal = await startTemporal();
   atFileEnd(() => temporal.stop());
