@@ -46,9 +46,18 @@ const WATCH = `(() => {
 /** Rows that have not been on the screen. */
 const UNSEEN = `document.querySelectorAll('.table-scroll tbody tr:not([data-reached])').length`;
 
-/** Whether the end of the page is on the screen, after the frame in which it was drawn. */
-const AT_END = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
-  done(scrollY + innerHeight >= document.documentElement.scrollHeight - 1))))`;
+/** Whether the end of the page is on the screen, once the page rests: a key that comes while it still scrolls skips rows. */
+const AT_END = `new Promise((done) => {
+  let last = -1;
+  let rests = 0;
+  const look = () => {
+    rests = scrollY === last ? rests + 1 : 0;
+    last = scrollY;
+    if (rests < 6) requestAnimationFrame(look);
+    else done(scrollY + innerHeight >= document.documentElement.scrollHeight - 1);
+  };
+  look();
+})`;
 
 /** Every table, every control of its rows is reached by Tab, and every row by the keys that scroll. */
 export async function expectRowsReached(page: Page, where: string): Promise<void> {
