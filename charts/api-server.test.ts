@@ -85,7 +85,10 @@ describe('the API server', () => {
       metadata: { annotations?: Record<string, string> };
     })[];
     expect(definitions.map(({ kind, metadata }) => [kind, metadata.name]).sort()).toEqual(
-      ['apikeys', 'projects', 'routingpolicies'].map((name) => ['CustomResourceDefinition', `${name}.svc.dev`]),
+      ['apikeys', 'projects', 'routingpolicies'].map((name) => [
+        'CustomResourceDefinition',
+        `${name}.svc.dev`,
+      ]),
     );
     for (const { metadata } of definitions)
       expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
