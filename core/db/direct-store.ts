@@ -62,8 +62,8 @@ async function checkRole(client: pg.Client): Promise<void> {
 /**
  * Looks once, at the start of a program, whether the direct address can do what it is for, and whether the login of the
  * other has the rights of a program.
- * @throws Error when it has not, when the direct address leads through a pooler in transaction mode or to another database than the other address, or
- * one of them cannot be reached.
+ * @throws Error when it has not, when the direct address leads through a pooler in transaction mode or to another
+ * database than the other address, or one of them cannot be reached.
  */
 export async function checkAddresses({ url, direct_url }: DatabaseAddresses): Promise<void> {
   const direct = await connect(direct_url);

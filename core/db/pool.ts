@@ -109,6 +109,17 @@ async function onConnection<T>(
   }
 }
 
+/** Runs `work` on a connection of `pool` between `begin` and commit; a throw rolls back. */
+function transact<T>(pool: pg.Pool, begin: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const inside = async (client: pg.PoolClient) => {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  };
+  return onConnection(pool, inside, (client) => client.query('rollback'));
+}
+
 /** Single statements of `pool`, each in `scope`. */
 function actingIn(pool: pg.Pool, scope: Scope): Run {
   return (statement) =>
@@ -152,15 +163,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   return {
     query: db.query,
     shards,
-    transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
-      const inside = async (client: pg.PoolClient) => {
-        await client.query(begin);
-        const result = await work(bind((statement) => client.query(statement), at));
-        await client.query('commit');
-        return result;
-      };
-      return onConnection(pool, inside, (client) => client.query('rollback'));
-    },
+    transaction: (work) =>
+      transact(pool, begin, (client) => work(bind((statement) => client.query(statement), at))),
     within: (org_id) => fencedBy(org_id, { pool, at, db, wide }),
     get connections() {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
@@ -190,18 +194,13 @@ function fencedBy(
   return {
     db: bind(actingIn(pool, scope), at),
     across: db,
-    transaction<T>(work: (reach: Reach) => Promise<T>): Promise<T> {
-      const inside = async (client: pg.PoolClient) => {
-        await client.query('begin');
-        const result = await work({
+    transaction: (work) =>
+      transact(pool, 'begin', (client) =>
+        work({
           db: bind((statement) => queryIn(client, scope, statement), at),
           across: bind((statement) => queryIn(client, wide, statement), at),
-        });
-        await client.query('commit');
-        return result;
-      };
-      return onConnection(pool, inside, (client) => client.query('rollback'));
-    },
+        }),
+      ),
   };
 }
 
