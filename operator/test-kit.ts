@@ -127,6 +127,8 @@ export interface OperatorProcess {
   readonly identity: string;
   /** The value of a metric's series, `name` or `name{label="value"}`; 0 where there is none. */
   metric(series: string): Promise<number>;
+  /** All of them, as text. */
+  metrics(): Promise<string>;
   isReady(): Promise<boolean>;
 }
 
@@ -152,12 +154,13 @@ export async function startOperatorProcess(
     url = /"health_url":"([^"]+)"/.exec(engine.output())?.[1] ?? '';
     if (url === '') throw new Error('no address yet');
   });
+  const metrics = async () => (await fetch(`${url}/metrics`)).text();
   return {
     engine,
     identity,
+    metrics,
     async metric(series) {
-      const text = await (await fetch(`${url}/metrics`)).text();
-      const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+      const line = (await metrics()).split('\n').find((one) => one.startsWith(`${series} `));
       return Number(line?.slice(series.length) ?? 0);
     },
     isReady: async () => (await fetch(`${url}/readyz`)).status === 200,

@@ -3,6 +3,7 @@
 import { ApiFault, type KubernetesApi, MERGE_PATCH } from '../cluster/kubernetes.ts';
 import type { Again } from '../cluster/queue.ts';
 import type { Log } from '../log.ts';
+import { attempt, NotLeading } from '../look/attempt.ts';
 import type { EventReason, Recorder } from '../look/events.ts';
 import { isEventReason } from '../look/events.ts';
 import {
@@ -65,8 +66,6 @@ export interface Kind<T extends AccessObject> {
   forget?(key: string): void;
 }
 
-class NotLeading extends Error {}
-
 /** The service refused a step for what it is. */
 export class Refusal extends Error {}
 
@@ -93,29 +92,8 @@ export class AccessReconciler<T extends AccessObject> {
   }
 
   /** Looks at the object of `key` and says when it is looked at again. Never throws. */
-  async reconcile(key: string): Promise<Again> {
-    const began = elapsedMs();
-    let again: Again = 'backoff';
-    let result = 'failed';
-    try {
-      again = await this.#object(key);
-      const ended = again === 'never' ? 'released' : 'settled';
-      result = again === 'backoff' ? 'waiting' : ended;
-    } catch (error) {
-      if (error instanceof NotLeading) return 'backoff';
-      if (error instanceof ApiFault && error.status === 409) {
-        result = 'conflict';
-        again = { after_ms: 0 };
-      } else {
-        this.#parts.log.warn(
-          { object: key, kind: this.#kind.kind, message: (error as Error).message },
-          'look failed',
-        );
-      }
-    } finally {
-      this.#parts.metrics.reconciled(result, (elapsedMs() - began) / 1_000);
-    }
-    return again;
+  reconcile(key: string): Promise<Again> {
+    return attempt(this.#parts, { object: key, kind: this.#kind.kind }, () => this.#object(key));
   }
 
   async #object(key: string): Promise<Again> {

@@ -9,6 +9,7 @@ import type { PolicyService, Result, VerdictView, VersionView } from '../rest.ts
 import { elapsedMs, now, randomUnit, sha256Hex } from '../system.ts';
 import { canonicalText } from '../text.ts';
 import { FINALIZER, keyOf, type RoutingPolicy, splitKey } from '../types.ts';
+import { attempt, NotLeading } from './attempt.ts';
 import {
   type Conclusion,
   decide,
@@ -69,8 +70,6 @@ interface Gathered extends Seen {
   readonly text: string;
 }
 
-class NotLeading extends Error {}
-
 /** Reconciles objects by key; remembers of each only since when its service is silent. */
 export class Reconciler {
   readonly #parts: ReconcileParts;
@@ -88,26 +87,8 @@ export class Reconciler {
   }
 
   /** Reconciles the object of `key` and says when it is looked at again. Never throws. */
-  async reconcile(key: string): Promise<Again> {
-    const began = elapsedMs();
-    const { metrics, log } = this.#parts;
-    let result = 'failed';
-    let again: Again = 'backoff';
-    try {
-      again = await this.#object(key);
-      const ended = again === 'never' ? 'released' : 'settled';
-      result = again === 'backoff' ? 'waiting' : ended;
-    } catch (error) {
-      if (error instanceof NotLeading) return 'backoff';
-      if (error instanceof ApiFault && error.status === 409) {
-        // It changed meanwhile: reconciled again at once, as it is now.
-        result = 'conflict';
-        again = { after_ms: 0 };
-      } else log.warn({ object: key, message: (error as Error).message }, 'reconcile failed');
-    } finally {
-      metrics.reconciled(result, (elapsedMs() - began) / 1_000);
-    }
-    return again;
+  reconcile(key: string): Promise<Again> {
+    return attempt(this.#parts, { object: key }, () => this.#object(key));
   }
 
   async #object(key: string): Promise<Again> {
