@@ -1,5 +1,5 @@
 // What a person without a mouse reaches: tables and their rows, by Tab and by the keys that scroll.
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** A page has fewer stops than this; who presses Tab more often than that goes round in circles. */
@@ -13,6 +13,19 @@ const WIDE_FRAMES = `[...document.querySelectorAll('.table-scroll')]
 /** No table of the page is wider than its frame. */
 export async function expectFramesHold(page: Page, where: string): Promise<void> {
   expect(await page.evaluate<string[]>(WIDE_FRAMES), where).toEqual([]);
+}
+
+/** What is chosen of several views, and is not on the screen. */
+const CHOSEN_AWAY = `[...document.querySelectorAll('.views [aria-current="page"]')]
+  .filter((it) => {
+    const { left, right } = it.getBoundingClientRect();
+    return left < 0 || right > innerWidth;
+  })
+  .map((it) => it.textContent)`;
+
+/** The name of the view that is shown is on the screen, be the choice wider or not. */
+export async function expectChosenInSight(page: Page, where: string): Promise<void> {
+  await expect.poll(() => page.evaluate<string[]>(CHOSEN_AWAY), { message: where }).toEqual([]);
 }
 
 const START = `document.querySelectorAll('[data-reached]').forEach((it) => it.removeAttribute('data-reached'));
@@ -80,4 +93,20 @@ export async function expectRowsReached(page: Page, where: string): Promise<void
   while (!(await page.evaluate<boolean>(AT_END)) && presses++ < STOPS_MAX)
     await page.keyboard.press('PageDown');
   await expect.poll(() => page.evaluate<number>(UNSEEN), { message: where }).toBe(0);
+}
+
+/** Presses Tab until `target` has the focus. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let stops = 0; stops < STOPS_MAX; stops++) {
+    if (await target.evaluate((it) => it === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  expect.fail(`Tab does not reach ${target}`);
+}
+
+/** Reaches a button or a link by Tab, and presses it by Enter. */
+export async function pressByKeyboard(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press('Enter');
 }

@@ -12,7 +12,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
-import { expectFramesHold, expectRowsReached } from './keyboard.ts';
+import { expectChosenInSight, expectFramesHold, expectRowsReached } from './keyboard.ts';
 import { writeMoney } from './money-past.ts';
 import { makeMember, memberState } from './staff-member.ts';
 
@@ -34,6 +34,11 @@ beforeAll(async () => {
       `select id from ticket where kind = 'invoice_correction'`,
     );
     ticket_id = asked.rows[0]?.id as string;
+    await client.query(
+      `update mail set status = 'bounced', answer =
+        '550 5.1.1 <asha@meridian.example>: recipient address rejected: user unknown in virtual mailbox table'
+       where template = 'low_balance'`,
+    );
   });
 }, 240_000);
 
@@ -69,6 +74,7 @@ const ofStaff: readonly Stop[] = [
   { name: 'limits', path: 'limits', ready: /The sale begins/ },
   { name: 'plans', path: 'plans', ready: 'For heavy use' },
   { name: 'codes', path: 'codes', ready: 'devcon-2026' },
+  { name: 'mails', path: 'mails?q=asha@meridian.example', ready: 'low balance' },
   { name: 'tickets', path: 'tickets', ready: /has our old address/ },
 ];
 
@@ -89,6 +95,7 @@ async function walk(page: Page, base: string, stops: readonly Stop[], prefix: st
     await picture(page, where);
     await expectNoSidewaysScroll(page, where);
     await expectFramesHold(page, where);
+    await expectChosenInSight(page, where);
     await expectRowsReached(page, where);
     await expectAccessible(page, where);
   }

@@ -3,6 +3,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import { pressByKeyboard, tabTo } from './keyboard.ts';
 
 const { stack, browser, owner } = await startConsole();
 beforeAll(async () => {
@@ -136,4 +137,59 @@ test('the page to pay on in both themes, wide and narrow, and without scripts; w
   await expectAccessible(over.page, 'over');
   await picture(over.page, 'pay-over');
   await over.context.close();
+});
+
+test('by keyboard alone UPI is allowed at the checkout, the rule is set, and credits are bought', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(at('newcomer/live/credits'));
+  const card = page.getByRole('region', { name: 'Automatic top-up' });
+  await pressByKeyboard(page, card.getByRole('button', { name: 'Use UPI' }));
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Close without allowing it' }));
+  const state = await context.storageState();
+  const pending = page.getByRole('link', { name: 'Continue' });
+  await pending.waitFor();
+  const address = ((await pending.getAttribute('href')) as string).replace(/\?.*/, '');
+  await pressByKeyboard(page, pending);
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  for (const look of looks) {
+    // Loaded again, as by who comes back: it opens nothing by itself.
+    const seen = await openPage(browser, look, state);
+    await seen.page.goto(address);
+    await seen.page.getByRole('button', { name: 'Go on by UPI' }).waitFor();
+    await expectNoSidewaysScroll(seen.page, `mandate, ${look.name}`);
+    await expectAccessible(seen.page, `mandate, ${look.name}`);
+    await picture(seen.page, `mandate-${look.name}`);
+    expect(seen.faults).toEqual([]);
+    await seen.context.close();
+  }
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Allow it', exact: true }));
+  await card.getByText(/^Your UPI .*may be debited/).waitFor();
+  await pressByKeyboard(page, card.getByRole('button', { name: 'Change' }));
+  const rule = page.getByRole('dialog', { name: 'Automatic top-up' });
+  const below = rule.getByLabel('When the balance falls below, in USD');
+  await expect.poll(() => below.evaluate((it) => it === document.activeElement)).toBe(true);
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('7');
+  await tabTo(page, rule.getByLabel('Add, in INR'));
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('3000');
+  await page.keyboard.press('Enter');
+  await rule.waitFor({ state: 'detached' });
+  // The focus is where it was, so the next Tab goes on from there.
+  await expect
+    .poll(() => card.getByRole('button', { name: 'Change' }).evaluate((it) => it === document.activeElement))
+    .toBe(true);
+  await card.getByText(/When the balance falls below \$7\.00, add ₹3,000\.00/).waitFor();
+  await pressByKeyboard(page, page.getByRole('main').getByText('Add credits', { exact: true }));
+  const buy = page.getByRole('dialog', { name: 'Add credits' });
+  await tabTo(page, buy.getByLabel('Amount in INR'));
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('3000');
+  await pressByKeyboard(page, buy.getByRole('button', { name: 'Pay ₹3,540.00' }));
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Pay by UPI' }));
+  await page.getByText('of credit added for ₹3,540.00').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
 });

@@ -1,6 +1,6 @@
 // What the page of credits shows below the balance: one list at a time, chosen in the address.
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useOrg } from '../../app/org.tsx';
 import type { CreditsView } from '../../app/search.ts';
 import { GivenView } from './given/view.tsx';
@@ -30,8 +30,15 @@ function Choice({ view }: { view: CreditsView | undefined }) {
   const shown = (Object.keys(words) as CreditsView[]).filter(
     (each) => env === 'live' || !liveViews.has(each),
   );
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the choice is wider than the screen: what is chosen comes into sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the page marks what is chosen after `view` has changed
+  useEffect(() => {
+    const chosen = nav.current?.querySelector('[aria-current="page"]');
+    chosen?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [view]);
   return (
-    <nav className="views" aria-label="Views of credits">
+    <nav className="views" aria-label="Views of credits" ref={nav}>
       {env === 'live' && (
         <Link
           to="/$org/$env/credits"

@@ -88,32 +88,40 @@ function Line({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => v
   const may = useMay('support', 'finance');
   return (
     <tr>
-      <td className="soft">
+      <td>
+        {row.recipient}
+        <div className="sub">
+          {row.orgId ? (
+            <To
+              className="link"
+              href={`/orgs/${row.orgId}`}
+              aria-label={`Open the organization of ${row.id}`}
+            >
+              open organization
+            </To>
+          ) : (
+            'a person'
+          )}
+        </div>
+      </td>
+      <td data-label="Mail">
+        {row.template.replaceAll('_', ' ')}
+        <div className="sub">
+          <IdText id={row.id} short />
+        </div>
+      </td>
+      <td data-label="State">
+        <Status tone={tones[row.status] ?? 'mute'}>{row.status}</Status>
+        {row.answer !== '' && <div className="sub mail-answer">{row.answer}</div>}
+      </td>
+      <td className="soft" data-label="Asked for">
         <Time at={row.createdAt} />
       </td>
-      <td>{row.recipient}</td>
-      <td>{row.template.replaceAll('_', ' ')}</td>
-      <td>
-        <Status tone={tones[row.status] ?? 'mute'}>{row.status}</Status>
-      </td>
-      <td className="soft">
+      <td className="soft" data-label="Sent">
         <Time at={row.sentAt} never="not sent" />
       </td>
-      <td className="soft mail-answer" title={row.answer}>
-        {row.answer === '' ? '–' : row.answer}
-      </td>
-      <td className="mono soft">{row.reference}</td>
-      <td>
-        {row.orgId ? (
-          <To className="link" href={`/orgs/${row.orgId}`} aria-label={`Open the organization of ${row.id}`}>
-            open
-          </To>
-        ) : (
-          <span className="faint">a person</span>
-        )}
-      </td>
-      <td>
-        <IdText id={row.id} short />
+      <td className="mono soft mail-about" data-label="About">
+        {row.reference}
       </td>
       <td>{may && <MailActs row={row} onAct={onAct} />}</td>
     </tr>
@@ -122,20 +130,7 @@ function Line({ row, onAct }: { row: MailRowFragment; onAct: (doing: Doing) => v
 
 function Heads() {
   return (
-    <Columns
-      of={[
-        'Asked for',
-        'To',
-        'Mail',
-        'State',
-        'Sent',
-        'Answer',
-        'About',
-        'Organization',
-        'Id',
-        { name: 'Acts', hidden: true },
-      ]}
-    />
+    <Columns of={['To', 'Mail', 'State', 'Asked for', 'Sent', 'About', { name: 'Acts', hidden: true }]} />
   );
 }
 
@@ -159,11 +154,11 @@ function Found({ q }: { q: string }) {
       )}
       {!error && (rows === undefined || rows.length > 0) && (
         <>
-          <Table name="Mails found" busy={rows === undefined}>
+          <Table name="Mails found" stacks busy={rows === undefined}>
             <Heads />
             <tbody>
               {rows === undefined ? (
-                <BoneRows rows={3} columns={10} />
+                <BoneRows rows={3} columns={7} />
               ) : (
                 rows.map((row) => <Line key={row.id} row={row} onAct={setDoing} />)
               )}
