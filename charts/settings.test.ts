@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signInSettings } from '@svc/core/identity/index.ts';
-import { type Config, loadRootKey, readConfig, settings } from '@svc/core/kernel/index.ts';
+import { type Config, loadRootKey, readConfig, rootKeys, settings } from '@svc/core/kernel/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { describe, expect, test } from 'vitest';
 import { readOptions } from '../operator/options.ts';
@@ -100,7 +100,7 @@ describe('settings', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-key-ring-'));
     try {
       execFileSync('sh', ['-c', command as string], { cwd: folder });
-      expect(loadRootKey(join(folder, 'keyring.json'))).toHaveLength(32);
+      expect(rootKeys(loadRootKey(join(folder, 'keyring.json')))[0].bytes).toHaveLength(32);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -4,10 +4,15 @@ import type { Pool } from '@svc/core/db/index.ts';
 import { type Context, newRequestId, type Services, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { readClockShift } from '@svc/core/runtime/index.ts';
+import { rootKey } from './installation.ts';
 
-/** Throws for every service. A command that asks for one has a defect: commands call only what needs none. */
+/**
+ * Throws for every service but the key ring, which is read where it is asked for. A command that asks for another one has a
+ * defect: commands call only what needs none.
+ */
 const noServices = new Proxy({} as Services, {
   get(_, name) {
+    if (name === 'root_key') return rootKey();
     throw new Error(`the command line has no ${String(name)}`);
   },
 });

@@ -9,7 +9,7 @@ import {
   type ShardAddress,
   shardAddresses,
 } from '@svc/core/db/index.ts';
-import { type Config, loadRootKey, readConfig } from '@svc/core/kernel/index.ts';
+import { type Config, loadRootKey, type RootKeyRing, readConfig } from '@svc/core/kernel/index.ts';
 import { checkpointSigner } from '@svc/core/ledger/index.ts';
 import { readUpFile, type UpFile } from './up/up-file.ts';
 
@@ -51,10 +51,15 @@ export function shards(): readonly ShardAddress[] {
   return shardAddresses(databaseUrl(), findInstallation().config.ledger_shards ?? []);
 }
 
-/** The root key of the installation's key ring. */
-export function rootKey(): Buffer {
+/** The file of the installation's key ring. */
+export function keyRingFile(): string {
   const { config, data_dir } = findInstallation();
-  return loadRootKey(config.master_key_file ?? join(data_dir, 'keyring.json'));
+  return config.master_key_file ?? join(data_dir, 'keyring.json');
+}
+
+/** The installation's key ring. */
+export function rootKey(): RootKeyRing {
+  return loadRootKey(keyRingFile());
 }
 
 /** What signs the checkpoints of the ledger. */

@@ -252,7 +252,7 @@ test('without a database the service is unavailable: never 401, never 500', asyn
   const nowhere = 'postgres://svc@127.0.0.1:1/none';
   const pool = createPool(nowhere, { max: 1 });
   const changes = await openChanges({ db: pool, url: nowhere, log: silentLog });
-  const blind = openKeyRing({ changes, log: silentLog });
+  const blind = openKeyRing({ changes, log: silentLog, root_key: harness.root_key });
   let draining = false;
   const bind = (keys: typeof blind) => {
     const app = createApp({ log: silentLog, base_url: 'https://gateway.example', formats: builtIn });

@@ -75,7 +75,8 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
     await openChanges({ ...database, max: config.lookup_connections, log }),
     (it) => it.close(),
   );
-  const key_ring = opened.adopt(openKeyRing({ changes, log }), (it) => it.close());
+  const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
+  const key_ring = opened.adopt(openKeyRing({ changes, log, root_key }), (it) => it.close());
   const limits = opened.adopt(await openLimits(options), (it) => it.close());
   const spool_dir = join(config.data_dir, options.spool);
   const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
@@ -86,7 +87,7 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
     services: {
       catalog: () => catalog.current(),
       ...{ key_ring, request_log, sign_in, money_in, limits },
-      root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+      root_key,
       egress: openEgress(config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },

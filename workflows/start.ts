@@ -14,6 +14,7 @@ import {
   type Log,
   loadRootKey,
   newRequestId,
+  type RootKeyRing,
   readPublicKeys,
   type Services,
 } from '@svc/core/kernel/index.ts';
@@ -62,7 +63,7 @@ interface Parts {
   readonly portal: Portal | null;
   readonly catalog: CatalogHandle;
   /** Makes the links of mails. */
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
 }
 
 /** Contexts for activities: no caller's rights, with the rails of this process. */

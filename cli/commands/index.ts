@@ -17,6 +17,11 @@ export const commands: readonly Listed[] = [
   listed('doctor', 'show which tools this machine has, and where', () => import('./doctor.ts')),
   listed('config', 'show every setting with its value, secrets masked', () => import('./config.ts')),
   listed('migrate', 'migrate the database to this release', () => import('./migrate.ts')),
+  listed('keyring status', 'show what is sealed under which root key', () => import('./keyring/status.ts')),
+  listed('keyring add', 'add a root key to the key ring', () => import('./keyring/add.ts')),
+  listed('keyring promote', 'make a root key the current one', () => import('./keyring/promote.ts')),
+  listed('keyring rotate', 'seal everything under the current root key', () => import('./keyring/rotate.ts')),
+  listed('keyring remove', 'take a former root key out', () => import('./keyring/remove.ts')),
   listed('org create', 'create an organization', () => import('./org-create.ts')),
   listed(
     'org set',

@@ -1,7 +1,7 @@
 // The cache of provider keys in a process. Keys are held encrypted and dropped when they change, so that a deleted key
 // is not used again. A key is decrypted when a call first needs it, and the secret is kept in memory only.
 
-import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
+import { type Id, type Log, monotonicMs, now, type RootKeyRing } from '../kernel/index.ts';
 import { type Changes, OrgCache } from '../runtime/index.ts';
 import { readSealedKeys, type SealedKey, touchByokKeys } from './cache-store.ts';
 import { openProviderKey } from './seal.ts';
@@ -49,7 +49,7 @@ declare module '../kernel/operation/operation.ts' {
 interface ByokCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
   /** Most organizations held in memory. */
   readonly max_orgs?: number;
 }

@@ -70,6 +70,7 @@ export async function makeGift(
   wanted: { amount_micro_usd: number; note: string },
 ): Promise<{ gift: Gift; code: string }> {
   const code = newCode('GIFT');
+  const { hash: code_hash, hash_key_id } = hashCode(context.services.root_key, 'credit code', code);
   const id = context.newId('gift');
   const at = context.now();
   const before = new Date(at.getTime() - PAID_DAYS_AGO * DAY_MS);
@@ -79,7 +80,7 @@ export async function makeGift(
   await context.transaction(async (context) => {
     await insertGift(context.db, {
       ...{ id, org_id: org.id, amount_micro_usd, note: wanted.note, created_at: at },
-      ...{ hint: hintOf(code), code_hash: hashCode(context.services.root_key, 'credit code', code) },
+      ...{ hint: hintOf(code), code_hash, hash_key_id },
       expires_at: new Date(at.getTime() + OPEN_DAYS * DAY_MS),
     });
     await orderDebit(context, org.shard, {
@@ -146,16 +147,20 @@ interface TakenGift {
  * Hands the gift with this code to `org` in the open transaction; null when there is no such gift.
  * @throws ServiceError gift_own_org, code_already_used, token_expired.
  */
-export async function takeGift(context: Context, org: Org, code_hash: Buffer): Promise<TakenGift | null> {
+export async function takeGift(
+  context: Context,
+  org: Org,
+  code_hashes: readonly Buffer[],
+): Promise<TakenGift | null> {
   // The gift is a row of the organization that gave it.
   const { db } = context.acrossOrgs;
-  const gift = await findByCode(db, code_hash);
+  const gift = await findByCode(db, code_hashes);
   if (gift === null) return null;
   if (gift.org_id === org.id)
     throw new ServiceError('gift_own_org', 'An organization cannot redeem its own gift. Cancel it instead.');
   const at = context.now();
   if (!(await closeRedeemed(db, { id: gift.id, redeemed_by: org.id, at }))) {
-    const closed = await findByCode(db, code_hash);
+    const closed = await findByCode(db, code_hashes);
     throw closed?.status === 'redeemed'
       ? new ServiceError('code_already_used', 'This gift was redeemed before.')
       : new ServiceError('token_expired', 'This gift was taken back or has expired.');

@@ -7,13 +7,14 @@ const COLUMNS = 'id, org_id, amount_micro_usd, hint, note, status, expires_at, c
 /** Writes a gift down whose credit is not taken yet. */
 export async function insertGift(
   db: Db,
-  gift: Omit<Gift, 'status' | 'closed_at'> & { code_hash: Buffer },
+  gift: Omit<Gift, 'status' | 'closed_at'> & { code_hash: Buffer; hash_key_id: Buffer },
 ): Promise<void> {
   await db.query({
     name: 'gifts.insert',
     text: `
-      insert into gift (id, org_id, amount_micro_usd, code_hash, hint, note, status, expires_at, created_at)
-      values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8)`,
+      insert into gift
+        (id, org_id, amount_micro_usd, code_hash, hash_key_id, hint, note, status, expires_at, created_at)
+      values ($1, $2, $3, $4, $9, $5, $6, 'pending', $7, $8)`,
     values: [
       gift.id,
       gift.org_id,
@@ -23,6 +24,7 @@ export async function insertGift(
       gift.note,
       gift.expires_at,
       gift.created_at,
+      gift.hash_key_id,
     ],
   });
 }
@@ -61,12 +63,12 @@ export async function cancelFrom(
   return rows[0] ?? null;
 }
 
-/** The gift with this code, whoever's; null when there is none. */
-export async function findByCode(db: Db, code_hash: Buffer): Promise<Gift | null> {
+/** The gift whose code has one of these hashes, whoever's; null when there is none. */
+export async function findByCode(db: Db, code_hashes: readonly Buffer[]): Promise<Gift | null> {
   const { rows } = await db.query<Gift>({
     name: 'gifts.find_by_code',
-    text: `select ${COLUMNS} from gift where code_hash = $1 and status <> 'pending'`,
-    values: [code_hash],
+    text: `select ${COLUMNS} from gift where code_hash = any($1) and status <> 'pending'`,
+    values: [code_hashes],
   });
   return rows[0] ?? null;
 }

@@ -147,7 +147,7 @@ export const enrolTotpOperation = operation({
     const person = await ownPerson(context);
     if (person.totp_secret !== null) await proveFactor(context, person, code);
     const secret = newTotpSecret();
-    const sealed = sealTotp(context.services.root_key, user_id, secret);
+    const sealed = sealTotp(context.services.root_key, 'person.totp_pending', { id: user_id, secret });
     await setPendingTotp(context.db, { id: user_id, sealed });
     return { secret: base32(secret), otpauth_uri: otpauthUri(secret, { issuer: ISSUER, email }) };
   },
@@ -187,10 +187,12 @@ export const confirmTotpOperation = operation({
     const done = await context.transaction(async (context) => {
       const { totp_pending } = (await lockPerson(context.db, id)) ?? { totp_pending: null };
       if (totp_pending === null) return 'nothing';
-      const secret = openTotp(context.services.root_key, id, totp_pending);
+      const { root_key } = context.services;
+      const secret = openTotp(root_key, 'person.totp_pending', { id, sealed: totp_pending });
       const step = stepOfCode(secret, code, machineMs());
       if (step === null) return 'wrong';
-      await confirmTotp(context.db, { id, sealed: totp_pending, step, at: context.now() });
+      const sealed = sealTotp(root_key, 'person.totp_secret', { id, secret });
+      await confirmTotp(context.db, { id, sealed, step, at: context.now() });
       const recovery_codes = await freshCodes(context, id);
       const made = await renewSession(context, session, { two_factor: true, proved_at: context.now() });
       await writeAudit(context, { action: 'auth.totp.confirm', org_id: session.org_id });

@@ -61,9 +61,12 @@ test('the CSRF token is an HMAC over the session, and fits no other session and 
 });
 
 test('a sealed secret opens for its owner alone', () => {
-  const sealed = sealTotp(root_key, 'usr_a', secret);
-  expect(openTotp(root_key, 'usr_a', sealed)).toEqual(secret);
-  expect(() => openTotp(root_key, 'usr_b', sealed)).toThrow();
+  const sealed = sealTotp(root_key, 'person.totp_secret', { id: 'usr_a', secret });
+  const openAs = (id: string, column: 'person.totp_secret' | 'person.totp_pending' = 'person.totp_secret') =>
+    openTotp(root_key, column, { id, sealed });
+  expect(openAs('usr_a')).toEqual(secret);
+  expect(() => openAs('usr_b')).toThrow();
+  expect(() => openAs('usr_a', 'person.totp_pending')).toThrow();
   expect(sealed.includes(secret)).toBe(false);
   expect(fromBase32(base32(secret))).toEqual(secret);
   const uri = otpauthUri(secret, { issuer: 'LLM gateway', email: 'a@b.example' });

@@ -4,6 +4,7 @@ import {
   type Id,
   newId,
   type Role,
+  type RootKeyRing,
   ServiceError,
   type StaffRole,
   secureText,
@@ -100,7 +101,7 @@ export async function resetPassword(context: Context, email: string): Promise<st
  */
 export async function createStaff(
   context: Context,
-  root_key: Uint8Array,
+  root_key: RootKeyRing,
   input: { email: string; roles: readonly StaffRole[] },
 ): Promise<{ id: Id<'staff'>; email: string; password: string; totp_secret: string; token: string }> {
   const email_key = getEmailKey(input.email);
@@ -114,7 +115,7 @@ export async function createStaff(
       email: input.email,
       email_key,
       password_hash,
-      totp_secret: sealTotp(root_key, id, secret),
+      totp_secret: sealTotp(root_key, 'staff.totp_secret', { id, secret }),
       roles: input.roles,
       at: context.now(),
     });

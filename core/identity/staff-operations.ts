@@ -103,7 +103,11 @@ export const staffTotpOperation = operation({
     const guess = await beginGuess(context, mfa_token, 'stf_');
     const member = await findStaff(context.db, guess.subject);
     const secret =
-      member === null ? null : openTotp(context.services.root_key, member.id, member.totp_secret);
+      member === null
+        ? null
+        : openTotp(context.services.root_key, 'staff.totp_secret', {
+            ...{ id: member.id, sealed: member.totp_secret },
+          });
     const step = secret === null ? null : stepOfCode(secret, code, machineMs());
     if (member === null || step === null || !(await takeStaffStep(context.db, { id: member.id, step }))) {
       await guess.attempt.fail(null);

@@ -1,5 +1,5 @@
 // SQL of people and of their recovery codes.
-import type { Db, Id } from '../kernel/index.ts';
+import type { Db, Id, KeyedHash } from '../kernel/index.ts';
 import type { Person } from './types.ts';
 
 const COLUMNS = `
@@ -159,30 +159,36 @@ export async function clearTotp(db: Db, args: { id: Id<'user'>; at: Date }): Pro
 /** Replaces all recovery codes of a person by `hashes`. */
 export async function replaceRecoveryCodes(
   db: Db,
-  args: { user_id: Id<'user'>; hashes: readonly Buffer[]; at: Date },
+  args: { user_id: Id<'user'>; hashes: readonly KeyedHash[]; at: Date },
 ): Promise<void> {
   await db.query({
     name: 'identity.replace_recovery_codes',
     text: `
       with gone as (delete from recovery_code where user_id = $1 and hash <> all($2::bytea[]))
-      insert into recovery_code (user_id, hash, created_at) select $1, hash, $3 from unnest($2::bytea[]) as hash
+      insert into recovery_code (user_id, hash, hash_key_id, created_at)
+      select $1, hash, hash_key_id, $4 from unnest($2::bytea[], $3::bytea[]) as code (hash, hash_key_id)
       on conflict do nothing`,
-    values: [args.user_id, args.hashes, args.at],
+    values: [
+      args.user_id,
+      args.hashes.map(({ hash }) => hash),
+      args.hashes.map(({ hash_key_id }) => hash_key_id),
+      args.at,
+    ],
   });
 }
 
-/** Uses up a recovery code; how many the person has left, null when they have no such one any more. */
+/** Uses up a recovery code, which has one of `hashes`; how many the person has left, null when they have no such one any more. */
 export async function takeRecoveryCode(
   db: Db,
-  args: { user_id: Id<'user'>; hash: Buffer },
+  args: { user_id: Id<'user'>; hashes: readonly Buffer[] },
 ): Promise<number | null> {
   const { rows } = await db.query<{ left: number }>({
     name: 'identity.take_recovery_code',
     // What is counted is what was there before the statement.
     text: `
-      with taken as (delete from recovery_code where user_id = $1 and hash = $2 returning 1)
+      with taken as (delete from recovery_code where user_id = $1 and hash = any($2) returning 1)
       select (select count(*) from recovery_code where user_id = $1)::int - 1 as left from taken`,
-    values: [args.user_id, args.hash],
+    values: [args.user_id, args.hashes],
   });
   return rows[0]?.left ?? null;
 }

@@ -71,7 +71,8 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
 
 /** Decrypts what `seal` returned. @throws Error when the key, the context or any byte differs. */
 export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
-  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
+  // Without its length a tag that was cut to four bytes would count.
+  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 });
   cipher.setAAD(Buffer.from(context));
   cipher.setAuthTag(sealed.subarray(12, 28));
   return Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]);

@@ -134,8 +134,29 @@ export {
   textFormats,
   timeInMs,
 } from './schema/schema.ts';
-export { deriveKey, loadRootKey } from './secrets/keyring.ts';
-export { hashCode, hintOf, newCode } from './secrets/typed-code.ts';
+export {
+  addRootKey,
+  checkpointSeed,
+  deriveKey,
+  deriveKeys,
+  loadRootKey,
+  promoteRootKey,
+  type RootKey,
+  type RootKeyRing,
+  removeRootKey,
+  rootKeys,
+} from './secrets/keyring.ts';
+export {
+  headerOf,
+  isSealedUnderCurrent,
+  openColumn,
+  type RowKey,
+  type SealedColumnName,
+  sealColumn,
+  sealedColumn,
+  sealedColumns,
+} from './secrets/sealed.ts';
+export { hashCode, hashesOfCode, hintOf, type KeyedHash, keyedHash, newCode } from './secrets/typed-code.ts';
 export type { SignUpMode } from './settings/sign-up.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
 export { atOnce, eachInSteps, mapInSteps, readingBy, type Steps } from './steps.ts';

@@ -34,7 +34,7 @@ async function ringOf(
     ...{ url: options.url ?? url, log: silentLog },
     ...(db === null ? {} : { db }),
   });
-  const ring = openKeyRing({ changes, log: silentLog, max_entries });
+  const ring = openKeyRing({ changes, log: silentLog, root_key: Buffer.alloc(32, 7), max_entries });
   open.push(changes, ring);
   return ring;
 }

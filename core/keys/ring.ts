@@ -9,6 +9,7 @@ import {
   type Log,
   monotonicMs,
   nowMs,
+  type RootKeyRing,
   ServiceError,
   sha256Hex,
 } from '../kernel/index.ts';
@@ -28,6 +29,8 @@ const TOUCH_MS = 10_000;
 interface KeyRingOptions {
   readonly changes: Changes;
   readonly log: Log;
+  /** Opens what organizations have sealed. */
+  readonly root_key: RootKeyRing;
   /** Most keys held in memory, about 2 KB each. */
   readonly max_entries?: number;
 }
@@ -62,6 +65,7 @@ function refuse(reason: Refusal): ServiceError {
 class Ring implements KeyRing {
   readonly #changes: Changes;
   readonly #log: Log;
+  readonly #root_key: RootKeyRing;
   readonly #entries: LRUCache<string, Entry>;
   readonly #hash_of = new Map<Id<'key'>, string>();
   readonly #refused = new LRUCache<string, Refusal>({
@@ -76,9 +80,10 @@ class Ring implements KeyRing {
   #generation = 0;
   #touch_due_ms = monotonicMs() + TOUCH_MS;
 
-  constructor({ changes, log, max_entries }: KeyRingOptions) {
+  constructor({ changes, log, root_key, max_entries }: KeyRingOptions) {
     this.#changes = changes;
     this.#log = log;
+    this.#root_key = root_key;
     this.#entries = new LRUCache({
       max: max_entries ?? 50_000,
       dispose: ({ grant }) => this.#hash_of.delete(grant.key_id),
@@ -150,7 +155,7 @@ class Ring implements KeyRing {
       if (key === null) return 'unknown';
       if (key.status === 'revoked') return 'revoked';
       if (key.blocked_at !== null) return 'blocked';
-      const facts = await findGrantFacts(this.#changes.db, key);
+      const facts = await findGrantFacts({ db: this.#changes.db, root_key: this.#root_key }, key);
       if (facts === null) return 'unknown';
       if (facts.status === 'active') return grantOf(key, facts);
       return facts.status === 'suspended' ? (facts.suspended_for ?? 'org_inactive') : 'org_inactive';

@@ -1,6 +1,6 @@
 // Sending what is due: take under a lease, send, note what became of it. Any process may do it; the leader does.
 import { readSetting } from '../db/index.ts';
-import { type Db, isObject, type Log, newUlid, now, secureUnit } from '../kernel/index.ts';
+import { type Db, isObject, type Log, newUlid, now, type RootKeyRing, secureUnit } from '../kernel/index.ts';
 import { render, type Surroundings } from './render.ts';
 import { openLink } from './send.ts';
 import {
@@ -42,7 +42,7 @@ export interface MailParts {
   readonly store: MailStore;
   readonly transport: MailTransport;
   readonly around: Surroundings;
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
   readonly log: Log;
   /** The files that mails refer to. @throws Error when there is none. */
   readonly openAttachment: (db: Db, of: DueMail, ref: AttachmentRef) => Promise<Attachment>;

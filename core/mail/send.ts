@@ -1,6 +1,6 @@
 // Asking for a mail: a row in the caller's transaction. It is sent after the commit, and never if there is none.
 import Value from 'typebox/value';
-import { type Db, deriveKey, type Id, newId, seal, unseal } from '../kernel/index.ts';
+import { type Db, type Id, newId, openColumn, type RootKeyRing, sealColumn } from '../kernel/index.ts';
 import { emailKey } from './address.ts';
 import { insertMail } from './store.ts';
 import { type DataOf, findTemplate, type TemplateName } from './templates/all.ts';
@@ -15,7 +15,7 @@ interface SecretLink {
   /** A path of the console, or an address. */
   readonly to: string;
   /** `loadRootKey` of the key ring file. */
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
 }
 
 interface NewMail<T extends TemplateName> {
@@ -34,12 +34,12 @@ interface NewMail<T extends TemplateName> {
 
 /** The link of a mail as stored: sealed under the key ring, bound to its row. */
 function sealLink({ to, root_key }: SecretLink, mail_id: Id<'mail'>): Buffer {
-  return seal(deriveKey(root_key, 'mail link'), Buffer.from(to), `mail ${mail_id} link`);
+  return sealColumn(root_key, 'mail.sealed', [mail_id], Buffer.from(to));
 }
 
 /** What `sealLink` sealed. @throws Error when key, mail or bytes differ. */
-export function openLink(root_key: Uint8Array, mail_id: Id<'mail'>, sealed: Uint8Array): string {
-  return unseal(deriveKey(root_key, 'mail link'), sealed, `mail ${mail_id} link`).toString();
+export function openLink(root_key: RootKeyRing, mail_id: Id<'mail'>, sealed: Uint8Array): string {
+  return openColumn(root_key, 'mail.sealed', [mail_id], sealed).toString();
 }
 
 /** @throws Error (a defect) when data, reference or link are not what the template asks for. */

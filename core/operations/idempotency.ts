@@ -3,13 +3,13 @@
 import {
   type Context,
   canonicalJson,
-  deriveKey,
   type Operation,
+  openColumn,
   orgCaller,
+  type RowKey,
   ServiceError,
-  seal,
+  sealColumn,
   sha256,
-  unseal,
 } from '../kernel/index.ts';
 import { runOperation } from './context.ts';
 import { type AnswerKey, claimAnswer, freeAnswer, storeAnswer } from './store.ts';
@@ -32,8 +32,10 @@ interface Kept {
   readonly body: string;
 }
 
-function contextOf(key: AnswerKey): string {
-  return `idempotency ${key.org_id} ${key.environment} ${key.path} ${key.key_hash.toString('hex')}`;
+const COLUMN = 'idempotency.body';
+
+function rowOf(key: AnswerKey): RowKey[] {
+  return [key.org_id, key.environment, key.path, key.key_hash];
 }
 
 /** Whose keys they are: the organization's; before a person has entered one, the person's own. */
@@ -96,7 +98,7 @@ export async function runOnce(
   };
   const fingerprint = sha256(`${operation.method} ${args.path} ${canonicalJson(args.input)}`);
   const at = context.now();
-  const sealing = deriveKey(context.services.root_key, 'idempotency');
+  const { root_key } = context.services;
   const stored = await claimAnswer(context.db, key, {
     fingerprint,
     at,
@@ -104,11 +106,11 @@ export async function runOnce(
     abandoned_before: new Date(at.getTime() - ABANDONED_MS),
   });
   if (stored !== null)
-    return firstAnswer(stored, fingerprint, (body) => unseal(sealing, body, contextOf(key)));
+    return firstAnswer(stored, fingerprint, (body) => openColumn(root_key, COLUMN, rowOf(key), body));
   const keep = (status: number, body: string) => ({
     started_at: at,
     status,
-    body: seal(sealing, Buffer.from(JSON.stringify({ body } satisfies Kept)), contextOf(key)),
+    body: sealColumn(root_key, COLUMN, rowOf(key), Buffer.from(JSON.stringify({ body } satisfies Kept))),
   });
   try {
     const once = async (context: Context): Promise<StoredResult> => {

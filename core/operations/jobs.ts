@@ -9,7 +9,7 @@ import { settleGifts } from '../gifts/index.ts';
 import { purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { openDocument } from '../invoices/index.ts';
-import { type Log, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
+import { type Log, newRequestId, now, nowMs, type RootKeyRing, type Services } from '../kernel/index.ts';
 import { findSubjectOwner, notifyExpiringKeys, purgeKeyNotices } from '../keys/index.ts';
 import {
   applyDueTasks,
@@ -72,7 +72,7 @@ interface JobParts {
   readonly money_in: MoneyIn;
   readonly cell: string;
   /** `loadRootKey` of the key ring file: signs webhooks, and the checkpoints of the ledger. */
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
   /** The guarded client of the process (`openEgress`). */
   readonly egress: Egress;
   readonly mail: MailTransport;
@@ -215,7 +215,6 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
 function moneyJobs(parts: JobParts): Job[] {
   const { pool, request_log, cell, log, root_key } = parts;
   const { shards } = pool;
-  const signer = checkpointSigner(root_key);
   return [
     {
       name: 'sweep_holds',
@@ -248,7 +247,7 @@ function moneyJobs(parts: JobParts): Job[] {
     {
       name: 'checkpoint_ledger',
       every_ms: 60 * SECOND,
-      run: () => takeDailyCheckpoint(pool, signer, now()),
+      run: () => takeDailyCheckpoint(pool, checkpointSigner(root_key), now()),
     },
     { name: 'judge_canaries', every_ms: 5 * SECOND, run: () => judgeCanaries(jobContext(parts)) },
     { name: 'count_experiments', every_ms: 5 * SECOND, run: () => countExperiments(jobContext(parts)) },

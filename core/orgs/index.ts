@@ -25,6 +25,7 @@ export {
   setMemberStatus,
 } from './member-store.ts';
 export { departures, getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
+export { findGrantFacts, findPepper, type PepperPlace } from './pepper.ts';
 export { ledgerOf } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';
 export {
@@ -56,7 +57,7 @@ export {
   planIn,
   planLimits,
 } from './plans.ts';
-export { findDataPolicy, findPepper, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
+export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export {
   archiveProject,
   findProject,
@@ -69,7 +70,6 @@ export {
 export { findSettings, keepSlug, putSettings } from './settings-store.ts';
 export { refuseReservedSlug, SlugIn, slugTaken } from './slug.ts';
 export {
-  findGrantFacts,
   findOrg,
   findOrgRecords,
   findOrgs,

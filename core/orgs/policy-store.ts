@@ -1,6 +1,6 @@
 // SQL of an organization's data policy.
 import type { Db, Id } from '../kernel/index.ts';
-import type { OrgDataPolicy } from './types.ts';
+import type { OrgDataPolicy, PepperRow } from './types.ts';
 
 /** A data policy and when logging was last switched off. */
 export interface StoredDataPolicy {
@@ -38,12 +38,12 @@ export async function setDataPolicy(
   });
 }
 
-/** The key of the hashes of an organization's end users; null when there is no such organization. */
-export async function findPepper(db: Db, org_id: Id<'org'>): Promise<Buffer | null> {
-  const { rows } = await db.query<{ pepper: Buffer }>({
+/** The key of the hashes of an organization's end users, as it is stored; null when there is no such organization. */
+export async function findPepperRow(db: Db, org_id: Id<'org'>): Promise<PepperRow | null> {
+  const { rows } = await db.query<PepperRow>({
     name: 'orgs.find_pepper',
-    text: 'select pepper from org where id = $1',
+    text: 'select pepper, pepper_sealed from org where id = $1',
     values: [org_id],
   });
-  return rows[0]?.pepper ?? null;
+  return rows[0] ?? null;
 }

@@ -1,6 +1,14 @@
 // SQL of organizations.
 import type { Db, Id } from '../kernel/index.ts';
-import type { GrantFacts, LimitOverrides, Org, OrgDataPolicy, OrgKind, OrgSecurity } from './types.ts';
+import type {
+  GrantFacts,
+  LimitOverrides,
+  Org,
+  OrgDataPolicy,
+  OrgKind,
+  OrgSecurity,
+  PepperRow,
+} from './types.ts';
 
 /** What staff changed of the limits of an organization's plan (plan-sheet.ts). */
 const PLAN_LIMITS = `(select value #> array['limits', org.plan_id] from settings where name = 'plans') as plan_limits`;
@@ -190,16 +198,16 @@ export async function isSuspendedForPayments(db: Db, org_id: Id<'org'>): Promise
   return rowCount > 0;
 }
 
-/** What keys inherit, read for one project of one organization; null when either is missing. */
-export async function findGrantFacts(
+/** What keys inherit of one project of one organization, the pepper as it is stored; null when either is missing. */
+export async function findGrantRow(
   db: Db,
   args: { org_id: Id<'org'>; project_id: Id<'project'> },
-): Promise<GrantFacts | null> {
-  const { rows } = await db.query<GrantFacts>({
+): Promise<(Omit<GrantFacts, 'pepper'> & PepperRow) | null> {
+  const { rows } = await db.query<Omit<GrantFacts, 'pepper'> & PepperRow>({
     name: 'orgs.find_grant_facts',
     text: `
       select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.data_policy,
-             org.pepper, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
+             org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
              legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,

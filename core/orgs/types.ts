@@ -64,6 +64,12 @@ export interface Project {
   readonly updated_at: Date;
 }
 
+/** A pepper as it is stored: one of the two. */
+export interface PepperRow {
+  readonly pepper: Buffer | null;
+  readonly pepper_sealed: Buffer | null;
+}
+
 /** What a key inherits from its organization and project. */
 export interface GrantFacts {
   readonly status: OrgStatus;

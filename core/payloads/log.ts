@@ -2,7 +2,7 @@
 // organization at a time and several organizations in parallel, in bounded memory. Unlike request rows it is never
 // spooled, because content must not be stored on a gateway's disk.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
-import { type Id, type Log, monotonicMs, nowMs } from '../kernel/index.ts';
+import { type Id, type Log, monotonicMs, nowMs, type RootKeyRing } from '../kernel/index.ts';
 import { type RedactionSettings, redactBody } from '../redaction/index.ts';
 import { sealPayload } from './sealing.ts';
 import { insertPayloads, preparePayloadDays, type SealedPayload } from './store.ts';
@@ -29,7 +29,7 @@ interface PayloadLogOptions {
   readonly db: Pool;
   readonly log: Log;
   /** `loadRootKey` of the key ring file. */
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
 }
 
 /** One organization's part of the writer. */
@@ -48,7 +48,7 @@ interface Sealed extends SealedPayload {
 class Writer implements PayloadLog {
   readonly #db: Pool;
   readonly #log: Log;
-  readonly #root_key: Uint8Array;
+  readonly #root_key: RootKeyRing;
   readonly #lines = new Map<string, Line>();
   /** Sealings and the storing that are under way. */
   readonly #running = new Set<Promise<void>>();

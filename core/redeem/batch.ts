@@ -1,7 +1,16 @@
 // Makes and ends batches of codes. Their codes are returned once, as CSV, and only their hashes are stored.
 
 import { writeAudit } from '../identity/index.ts';
-import { type Context, csv, hashCode, invalid, newCode, notFound, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  csv,
+  hashCode,
+  invalid,
+  newCode,
+  notFound,
+  type RootKeyRing,
+  ServiceError,
+} from '../kernel/index.ts';
 import { closeBatch, findBatch, insertBatch, insertCodes } from './store.ts';
 import type { Batch } from './types.ts';
 
@@ -12,7 +21,7 @@ type WantedBatch = Pick<Batch, 'name' | 'amount_micro_usd' | 'codes' | 'credit_d
 /** Makes a batch and its codes; `csv` is the only place where they are ever shown. @throws ServiceError already_exists. */
 export function makeBatch(
   context: Context,
-  root_key: Uint8Array,
+  root_key: RootKeyRing,
   wanted: WantedBatch,
 ): Promise<{ batch: Batch; csv: string }> {
   return context.transaction(async (context) => {

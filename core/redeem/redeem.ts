@@ -2,7 +2,7 @@
 // turns on a counter, and after ten codes that do not exist even a right one is refused for an hour.
 import { takeGift } from '../gifts/index.ts';
 import { addressPrefix } from '../identity/index.ts';
-import { type Context, hashCode, microUsd, notFound, ServiceError, sha256Hex } from '../kernel/index.ts';
+import { type Context, hashesOfCode, microUsd, notFound, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { creditOutcome, orderCredit } from '../ledger/index.ts';
 import { lockOrg, type Org } from '../orgs/index.ts';
 import { hasPaid } from '../topups/index.ts';
@@ -63,10 +63,10 @@ async function refuseUnfit(context: Context, org: Org, batch: Batch): Promise<vo
 type Ordered = Omit<Redemption, 'ledger_seq'>;
 
 /** Takes a code of staff for `org`, which is locked; null when there is no such code. */
-async function takeCode(context: Context, org: Org, code_hash: Buffer): Promise<Ordered | null> {
-  const found = await lockCode(context.db, code_hash);
+async function takeCode(context: Context, org: Org, code_hashes: readonly Buffer[]): Promise<Ordered | null> {
+  const found = await lockCode(context.db, code_hashes);
   if (found === null) return null;
-  const { batch, redemption_id } = found;
+  const { batch, code_hash, redemption_id } = found;
   if (redemption_id !== null)
     throw new ServiceError('code_already_used', 'This code was redeemed before.', { param: 'code' });
   await refuseUnfit(context, org, batch);
@@ -85,8 +85,12 @@ async function takeCode(context: Context, org: Org, code_hash: Buffer): Promise<
 }
 
 /** Takes the gift with this code for `org`; null when there is none. */
-async function takeGiftCode(context: Context, org: Org, code_hash: Buffer): Promise<Ordered | null> {
-  const taken = await takeGift(context, org, code_hash);
+async function takeGiftCode(
+  context: Context,
+  org: Org,
+  code_hashes: readonly Buffer[],
+): Promise<Ordered | null> {
+  const taken = await takeGift(context, org, code_hashes);
   if (taken === null) return null;
   const made = { id: context.newId('redemption'), org_id: org.id, ...taken, created_at: context.now() };
   await insertRedemption(context.db, { ...made, batch_id: null });
@@ -95,7 +99,7 @@ async function takeGiftCode(context: Context, org: Org, code_hash: Buffer): Prom
 
 /** One turn: what was ordered, or null when the code does not exist and the miss is counted. */
 function attempt(context: Context, org_id: Org['id'], code: string): Promise<Ordered | null> {
-  const code_hash = hashCode(context.services.root_key, 'credit code', code);
+  const code_hashes = hashesOfCode(context.services.root_key, 'credit code', code);
   return context.transaction(async (context) => {
     // The organization first: its lock is the only one that other concepts take too.
     const org = await lockOrg(context.db, org_id);
@@ -103,7 +107,7 @@ function attempt(context: Context, org_id: Org['id'], code: string): Promise<Ord
     const subjects = subjectsOf(context, org);
     await lockTurn(context, subjects);
     const ordered =
-      (await takeCode(context, org, code_hash)) ?? (await takeGiftCode(context, org, code_hash));
+      (await takeCode(context, org, code_hashes)) ?? (await takeGiftCode(context, org, code_hashes));
     if (ordered === null) await addMiss(context.db, subjects);
     return ordered;
   });

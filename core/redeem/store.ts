@@ -1,5 +1,5 @@
 // SQL of batches, codes and redemptions.
-import type { Db, Id } from '../kernel/index.ts';
+import type { Db, Id, KeyedHash } from '../kernel/index.ts';
 import type { Batch, Redemption } from './types.ts';
 
 const BATCH = `
@@ -37,12 +37,18 @@ export async function insertBatch(
 /** Stores the hashes of a batch's codes. */
 export async function insertCodes(
   db: Db,
-  args: { batch_id: number; hashes: readonly Buffer[] },
+  args: { batch_id: number; hashes: readonly KeyedHash[] },
 ): Promise<void> {
   await db.query({
     name: 'redeem.insert_codes',
-    text: 'insert into redeem_code (code_hash, batch_id) select h, $1 from unnest($2::bytea[]) h',
-    values: [args.batch_id, args.hashes],
+    text: `
+      insert into redeem_code (code_hash, hash_key_id, batch_id)
+      select hash, hash_key_id, $1 from unnest($2::bytea[], $3::bytea[]) as code (hash, hash_key_id)`,
+    values: [
+      args.batch_id,
+      args.hashes.map(({ hash }) => hash),
+      args.hashes.map(({ hash_key_id }) => hash_key_id),
+    ],
   });
 }
 
@@ -84,24 +90,25 @@ export async function listBatches(
 }
 
 /**
- * The batch of a code, with the code locked until the transaction ends, so that of concurrent redemptions one finds it
+ * The batch of the code that has one of these hashes, with the code locked until the transaction ends, so that of concurrent redemptions one finds it
  * unused (RM1); null when there is no such code.
  */
 export async function lockCode(
   db: Db,
-  code_hash: Buffer,
-): Promise<{ batch: Batch; redemption_id: Id<'redemption'> | null } | null> {
-  const { rows } = await db.query<Batch & { redemption_id: Id<'redemption'> | null }>({
+  code_hashes: readonly Buffer[],
+): Promise<{ batch: Batch; code_hash: Buffer; redemption_id: Id<'redemption'> | null } | null> {
+  const { rows } = await db.query<Batch & { code_hash: Buffer; redemption_id: Id<'redemption'> | null }>({
     name: 'redeem.lock_code',
     text: `
-      select c.redemption_id, ${BATCH}
-        from redeem_code c join redeem_batch b using (batch_id) where c.code_hash = $1 for no key update of c`,
-    values: [code_hash],
+      select c.code_hash, c.redemption_id, ${BATCH}
+        from redeem_code c join redeem_batch b using (batch_id)
+       where c.code_hash = any($1) for no key update of c`,
+    values: [code_hashes],
   });
   const row = rows[0];
   if (row === undefined) return null;
-  const { redemption_id, ...batch } = row;
-  return { batch, redemption_id };
+  const { code_hash, redemption_id, ...batch } = row;
+  return { batch, code_hash, redemption_id };
 }
 
 /** Marks a locked code as used. */

@@ -1,5 +1,5 @@
 // Addresses that a payer goes to: our page to pay on, for a rail that has none of its own, and the console afterwards.
-import { type Context, deriveKey, equalBytes, hmacSha256, type Id } from '../kernel/index.ts';
+import { type Context, deriveKey, deriveKeys, equalBytes, hmacSha256, type Id } from '../kernel/index.ts';
 import { moneyIn } from './money-in.ts';
 import type { RailName } from './types.ts';
 
@@ -16,9 +16,11 @@ function payToken(context: Pick<Context, 'services'>, id: Payable): string {
   return hmacSha256(deriveKey(context.services.root_key, 'pay link'), id).toString('base64url');
 }
 
-/** Whether `token` opens the page of `id`; compared in constant time. */
+/** Whether `token` opens the page of `id`, under any key of the ring; compared in constant time. */
 export function isPayToken(context: Pick<Context, 'services'>, id: Payable, token: string): boolean {
-  return equalBytes(Buffer.from(token), Buffer.from(payToken(context, id)));
+  const opens = (key: Buffer) =>
+    equalBytes(Buffer.from(token), Buffer.from(hmacSha256(key, id).toString('base64url')));
+  return deriveKeys(context.services.root_key, 'pay link').some(opens);
 }
 
 /** Where a top-up is paid or a mandate registered, as its people open it: the rail's address, or our page with its token. */

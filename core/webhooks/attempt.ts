@@ -2,7 +2,16 @@
 
 import type { Egress, EgressResponse } from '../egress/index.ts';
 import { findMailboxes } from '../identity/index.ts';
-import { type Db, type Log, machineMs, monotonicMs, now, nowMs, secureUnit } from '../kernel/index.ts';
+import {
+  type Db,
+  type Log,
+  machineMs,
+  monotonicMs,
+  now,
+  nowMs,
+  type RootKeyRing,
+  secureUnit,
+} from '../kernel/index.ts';
 import { sendMail } from '../mail/index.ts';
 import { findOrg } from '../orgs/index.ts';
 import { dropClaimed, dropQueued, endAttempt } from './delivery-store.ts';
@@ -26,7 +35,7 @@ export interface Transactor extends Db {
 export interface AttemptParts {
   readonly store: Transactor;
   readonly egress: Egress;
-  readonly root_key: Uint8Array;
+  readonly root_key: RootKeyRing;
   readonly log: Log;
   /** Milliseconds until an attempt counts as failed; ten seconds unless a test cannot wait. */
   readonly total_ms?: number;
@@ -35,7 +44,7 @@ export interface AttemptParts {
 /** The result of an attempt, for metrics. `lost`: another process took the delivery over, or it was deleted. */
 export type Outcome = 'delivered' | 'queued' | 'failed' | 'dropped' | 'lost';
 
-function secretsOf(root_key: Uint8Array, claimed: Claimed): string[] {
+function secretsOf(root_key: RootKeyRing, claimed: Claimed): string[] {
   const { webhook_id, previous_secret_sealed: sealed, previous_secret_expires_at: ends_at } = claimed;
   const replaced = openReplaced(root_key, webhook_id, { sealed, ends_at, at_ms: nowMs() });
   return [openSecret(root_key, webhook_id, claimed.secret_sealed), ...replaced.map(({ secret }) => secret)];

@@ -1,7 +1,7 @@
 // The number of a delivery as its organization sees it. The table counts over all organizations; shown as it is, the
 // count would tell each of them how much the others are sent. A keyed permutation of all 52-bit numbers (a Feistel
 // network of four rounds) hides it, and takes neither a column nor a lock.
-import { type Context, deriveKey, hmacSha256 } from '../kernel/index.ts';
+import { type Context, deriveKey, hmacSha256, type RootKeyRing } from '../kernel/index.ts';
 
 const HALF = 2 ** 26;
 const ROUNDS = [0, 1, 2, 3];
@@ -21,7 +21,7 @@ export interface DeliveryNumbers {
 }
 
 /** The numbering under `root_key`. */
-export function deliveryNumbers(root_key: Uint8Array): DeliveryNumbers {
+export function deliveryNumbers(root_key: RootKeyRing): DeliveryNumbers {
   const key = deriveKey(root_key, 'delivery numbers');
   return {
     shown(id) {

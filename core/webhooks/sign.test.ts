@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
+import { deriveKey, seal } from '../kernel/index.ts';
 import {
   newWebhookSecret,
   openReplaced,
@@ -59,7 +60,7 @@ test('a sealed secret opens for its endpoint and key ring alone', () => {
 test('a replaced secret that an earlier release has stored signs until the end that stands beside it', () => {
   const secret = newWebhookSecret();
   const ends_at = new Date(5_000);
-  const sealed = sealSecret(root_key, 'wh_a', secret);
+  const sealed = seal(deriveKey(root_key, 'webhook secret'), Buffer.from(secret), 'webhook wh_a secret');
   const at = (at_ms: number) => openReplaced(root_key, 'wh_a', { sealed, ends_at, at_ms });
   expect(at(4_999)).toEqual([{ secret, until_ms: 5_000 }]);
   expect(at(5_000)).toEqual([]);

@@ -1,7 +1,7 @@
 // Secrets of endpoints and the signatures made with them (Standard Webhooks 1.0).
 // @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 import { Webhook } from 'standardwebhooks';
-import { deriveKey, seal, secureBytes, unseal } from '../kernel/index.ts';
+import { openColumn, type RootKeyRing, sealColumn, secureBytes } from '../kernel/index.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
@@ -16,18 +16,14 @@ export function secretHint(secret: string): string {
   return `${PREFIX}...${secret.slice(-4)}`;
 }
 
-function bindingOf(webhook_id: string): string {
-  return `webhook ${webhook_id} secret`;
-}
-
 /** `secret` as stored: sealed under the key ring, bound to its endpoint. */
-export function sealSecret(root_key: Uint8Array, webhook_id: string, secret: string): Buffer {
-  return seal(deriveKey(root_key, 'webhook secret'), Buffer.from(secret), bindingOf(webhook_id));
+export function sealSecret(root_key: RootKeyRing, webhook_id: string, secret: string): Buffer {
+  return sealColumn(root_key, 'webhook.secret_sealed', [webhook_id], Buffer.from(secret));
 }
 
 /** The secret that `sealSecret` sealed. @throws Error when key, endpoint or bytes differ. */
-export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uint8Array): string {
-  return unseal(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
+export function openSecret(root_key: RootKeyRing, webhook_id: string, sealed: Uint8Array): string {
+  return openColumn(root_key, 'webhook.secret_sealed', [webhook_id], sealed).toString();
 }
 
 /** A replaced secret, and until when it signs together with its successors. */
@@ -44,11 +40,12 @@ const REPLACED_MAX = 5;
 
 /** `replaced`, newest first, as stored: sealed together, at most five. */
 export function sealReplaced(
-  root_key: Uint8Array,
+  root_key: RootKeyRing,
   webhook_id: string,
   replaced: readonly Replaced[],
 ): Buffer {
-  return sealSecret(root_key, webhook_id, JSON.stringify(replaced.slice(0, REPLACED_MAX)));
+  const text = JSON.stringify(replaced.slice(0, REPLACED_MAX));
+  return sealColumn(root_key, 'webhook.previous_secret_sealed', [webhook_id], Buffer.from(text));
 }
 
 /**
@@ -56,13 +53,13 @@ export function sealReplaced(
  * `ends_at`.
  */
 export function openReplaced(
-  root_key: Uint8Array,
+  root_key: RootKeyRing,
   webhook_id: string,
   stored: { readonly sealed: Uint8Array | null; readonly ends_at: Date | null; readonly at_ms: number },
 ): Replaced[] {
   const { sealed, ends_at, at_ms } = stored;
   if (sealed === null || ends_at === null) return [];
-  const text = openSecret(root_key, webhook_id, sealed);
+  const text = openColumn(root_key, 'webhook.previous_secret_sealed', [webhook_id], sealed).toString();
   const all = text.startsWith(PREFIX)
     ? [{ secret: text, until_ms: ends_at.getTime() }]
     : (JSON.parse(text) as Replaced[]);

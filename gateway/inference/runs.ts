@@ -1,7 +1,7 @@
 // Calls of runs, which the worker makes for the organization that started one (core/evals): by a credential that it signs, and
 // never for more than a cap.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Db, type MicroUsd, microUsd, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Db, type MicroUsd, microUsd, type RootKeyRing, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Grant, grantOfRun, readRunCredential, runSecret } from '@svc/core/keys/index.ts';
 
 /** Micro-USD that the call may be charged at most. Of no effect with an API key. */
@@ -16,9 +16,9 @@ export function costCapOf(headers: IncomingHttpHeaders): MicroUsd {
 
 /** Whom `credential` speaks for. @throws ServiceError invalid_api_key, org_inactive. */
 export async function runAdmission(
-  { db, root_key }: { db: Db; root_key: Uint8Array },
+  { db, root_key }: { db: Db; root_key: RootKeyRing },
   credential: string,
 ): Promise<{ grant: Grant; secret: string }> {
   const claims = readRunCredential(root_key, credential);
-  return { grant: await grantOfRun(db, claims), secret: runSecret(root_key, claims.run_id) };
+  return { grant: await grantOfRun({ db, root_key }, claims), secret: runSecret(root_key, claims.run_id) };
 }

@@ -32,6 +32,7 @@ export function sessionAdmission(
     const caller = await callerOf(parts, request);
     admit({ audience, method: 'POST' }, caller, now());
     // No key begins like a session, and a session without an organization is not admitted.
-    return grantOfSession(parts.pool, caller as SessionCaller);
+    const place = { db: parts.pool, root_key: parts.services.root_key };
+    return grantOfSession(place, caller as SessionCaller);
   };
 }

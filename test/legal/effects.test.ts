@@ -122,7 +122,8 @@ test('runs of evaluations stop as calls do, whether a key or a person has starte
     environment: 'live',
     key_no: 1,
   } as const;
-  const admit = (by: typeof key_id | null) => grantOfRun(world.pool, { ...run, key_id: by });
+  const admit = (by: typeof key_id | null) =>
+    grantOfRun({ db: world.pool, root_key: Buffer.alloc(32, 7) }, { ...run, key_id: by });
   await ageBy(org.id, 59 * DAY_MS);
   expect(await admit(key_id)).toMatchObject({ key_id });
   await ageBy(org.id, 61 * DAY_MS);

@@ -1,5 +1,5 @@
 // An organization with people in it, and the links that mails brought.
-import { deriveKey, unseal } from '@svc/core/kernel/index.ts';
+import { openColumn } from '@svc/core/kernel/index.ts';
 import { type Harness, type HarnessOptions, type Person, startHarness } from '../registry/harness.ts';
 
 export interface World extends Harness {
@@ -26,8 +26,8 @@ export async function startWorld(options: HarnessOptions = {}): Promise<World> {
       });
       const [mail] = rows;
       if (mail === undefined) throw new Error(`no mail ${template} to ${recipient}`);
-      const key = deriveKey(root_key, 'mail link');
-      return unseal(key, mail.sealed, `mail ${mail.id} link`).toString().split('#')[1] as string;
+      const link = openColumn(root_key, 'mail.sealed', [mail.id], mail.sealed).toString();
+      return link.split('#')[1] as string;
     },
     async mailsTo(template, recipient) {
       const { rows } = await pool.query<{ n: number }>({

@@ -9,7 +9,12 @@ export async function makeGiftRow(context: Context, tenant: Pick<Tenant, 'org'>)
   const at = context.now();
   await insertGift(context.db, {
     ...{ id, org_id: tenant.org.id, amount_micro_usd: 1_000_000, hint: '...0000', note: '' },
-    ...{ code_hash: Buffer.from(id), created_at: at, expires_at: new Date(at.getTime() + 3_600_000) },
+    ...{
+      code_hash: Buffer.from(id),
+      hash_key_id: Buffer.alloc(7),
+      created_at: at,
+      expires_at: new Date(at.getTime() + 3_600_000),
+    },
   });
   await openGift(context.db, id);
   return id;

@@ -112,7 +112,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const log = defectLog(defects);
   const pool = createPool(url, { max: 6 });
   const changes = await openChanges({ db: pool, url, log });
-  const keys = openKeyRing({ changes, log });
+  const root_key = Buffer.alloc(32, 7);
+  const keys = openKeyRing({ changes, log, root_key });
   const catalog = await openCatalog({
     formats: builtIn.catalog,
     db: pool,
@@ -122,7 +123,6 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   });
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
-  const root_key = Buffer.alloc(32, 7);
   const app = createApp({ log, base_url: 'http://127.0.0.1:8080', formats: builtIn });
   bindRest(app, {
     pool,

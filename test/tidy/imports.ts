@@ -47,6 +47,7 @@ export const concepts = [
   'support',
   'closing',
   'desk',
+  'keyring',
   'operations',
 ] as const;
 

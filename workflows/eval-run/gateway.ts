@@ -2,7 +2,7 @@
 // is kept there for its Idempotency-Key. Assembling calls in the worker would need a ledger client, journals and provider keys
 // here, and a place for the answer that was paid for when this process dies.
 import type { Answered, CallAsked, EvalGateway, Refused } from '@svc/core/evals/index.ts';
-import { isObject, type JsonObject } from '@svc/core/kernel/index.ts';
+import { isObject, type JsonObject, type RootKeyRing } from '@svc/core/kernel/index.ts';
 import { runCredential } from '@svc/core/keys/index.ts';
 
 const PATH = '/v1/svc/generate';
@@ -56,7 +56,7 @@ function refused(answer: Response, body: unknown): Refused {
 }
 
 /** The gateway at `address`, called with credentials signed by `root_key`. */
-export function gatewayAt(address: string, root_key: Uint8Array): EvalGateway {
+export function gatewayAt(address: string, root_key: RootKeyRing): EvalGateway {
   return {
     async call({ claims, key, cap_micro_usd, body }: CallAsked) {
       const answer = await fetch(`${address.replace(/\/$/, '')}${PATH}`, {

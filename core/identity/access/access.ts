@@ -1,6 +1,6 @@
 // Access for people whom nobody invited: they ask, staff decide, and the link of the mail makes the account.
 
-import { type Context, type Id, notFound, ServiceError } from '../../kernel/index.ts';
+import { type Context, type Id, notFound, type RootKeyRing, ServiceError } from '../../kernel/index.ts';
 import { getEmailKey, sendMail } from '../../mail/index.ts';
 import { actorOf, writeAudit } from '../audit/audit.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
@@ -69,7 +69,7 @@ async function lockOpen(context: Context, id: Id<'access_request'>): Promise<Acc
  */
 export function approveAccess(
   context: Context,
-  { id, reason, root_key }: { id: Id<'access_request'>; reason: string; root_key: Uint8Array },
+  { id, reason, root_key }: { id: Id<'access_request'>; reason: string; root_key: RootKeyRing },
 ): Promise<AccessRequest> {
   return context.transaction(async (context) => {
     await lockOpen(context, id);

@@ -2,11 +2,13 @@
 import {
   type Context,
   hashCode,
+  hashesOfCode,
   hintOf,
   type Id,
   invalid,
   newCode,
   notFound,
+  type RootKeyRing,
   ServiceError,
 } from '../../kernel/index.ts';
 import { actorOf, writeAudit } from '../audit/audit.ts';
@@ -19,6 +21,7 @@ import {
   insertCode,
   insertUse,
   lockCode,
+  rehashCode,
   revokeCodeRow,
 } from './store.ts';
 
@@ -73,11 +76,15 @@ function refuseClosed({ services }: Context): void {
 export async function takeCode(context: Context, text: string): Promise<InviteCode> {
   refuseClosed(context);
   const attempt = await beginLinkAttempt(context);
-  const hash = hashCode(context.services.root_key, 'invite code', text);
-  const found = await findCode(context.db, hash);
+  const { root_key } = context.services;
+  const found = await findCode(context.db, hashesOfCode(root_key, 'invite code', text));
   if (found === null) throw refusal('unknown');
   await attempt.withdraw();
-  return usable(found, context.now());
+  const { hash, ...code } = found;
+  const now = hashCode(root_key, 'invite code', text);
+  // It may be used for months: so it does not hold a former key back for longer than until its next use.
+  if (!now.hash.equals(hash)) await rehashCode(context.db, { id: code.id, ...now });
+  return usable(code, context.now());
 }
 
 /**
@@ -126,7 +133,7 @@ const targetOf = ({ id, hint }: Pick<InviteCode, 'id' | 'hint'>) => ({
  */
 export function makeInviteCode(
   context: Context,
-  args: { note: string; max_uses?: number; expires_days?: number; root_key: Uint8Array },
+  args: { note: string; max_uses?: number; expires_days?: number; root_key: RootKeyRing },
 ): Promise<InviteCode & { readonly code: string }> {
   const { note, max_uses = 1, expires_days = DAYS_DEFAULT, root_key } = args;
   if (max_uses < 1 || max_uses > USES_MAX)
@@ -142,7 +149,7 @@ export function makeInviteCode(
       created_by: actorOf(context.caller).display,
       created_at: at,
     };
-    await insertCode(context.db, { ...row, hash: hashCode(root_key, 'invite code', code) });
+    await insertCode(context.db, { ...row, ...hashCode(root_key, 'invite code', code) });
     await writeAudit(context, {
       ...{ action: 'staff.invite_codes.create', org_id: null, target: targetOf(row) },
       after: { note, max_uses, expires_at: row.expires_at.toISOString() },

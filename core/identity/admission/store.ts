@@ -1,5 +1,5 @@
 // SQL of invite codes, of the waitlist, and of whom staff or an organization let in.
-import type { Db, Id } from '../../kernel/index.ts';
+import type { Db, Id, KeyedHash } from '../../kernel/index.ts';
 
 /** A code that lets its holder make an account and an organization while sign-up is not open. */
 export interface InviteCode {
@@ -59,26 +59,41 @@ export async function admitPerson(db: Db, { id, at }: { id: Id<'user'>; at: Date
 /** Inserts a code by its keyed hash. */
 export async function insertCode(
   db: Db,
-  code: Omit<InviteCode, 'uses' | 'revoked_at'> & { readonly hash: Buffer },
+  code: Omit<InviteCode, 'uses' | 'revoked_at'> & KeyedHash,
 ): Promise<void> {
-  const { id, hash, hint, note, max_uses, expires_at, created_by, created_at } = code;
+  const { id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at } = code;
   await db.query({
     name: 'identity.insert_invite_code',
     text: `
-      insert into invite_code (id, hash, hint, note, max_uses, expires_at, created_by, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [id, hash, hint, note, max_uses, expires_at, created_by, created_at],
+      insert into invite_code (id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at],
   });
 }
 
-/** The code with this keyed hash; null when there is none. */
-export async function findCode(db: Db, hash: Buffer): Promise<InviteCode | null> {
-  const { rows } = await db.query<InviteCode>({
+/** The code that has one of these keyed hashes; null when there is none. */
+export async function findCode(
+  db: Db,
+  hashes: readonly Buffer[],
+): Promise<(InviteCode & Pick<KeyedHash, 'hash'>) | null> {
+  const { rows } = await db.query<InviteCode & Pick<KeyedHash, 'hash'>>({
     name: 'identity.find_invite_code',
-    text: `select ${CODE} from invite_code where hash = $1`,
-    values: [hash],
+    text: `select ${CODE}, hash from invite_code where hash = any($1)`,
+    values: [hashes],
   });
   return rows[0] ?? null;
+}
+
+/** Keeps a code by its hash under another root key. */
+export async function rehashCode(
+  db: Db,
+  code: KeyedHash & { readonly id: Id<'invite_code'> },
+): Promise<void> {
+  await db.query({
+    name: 'identity.rehash_invite_code',
+    text: 'update invite_code set hash = $2, hash_key_id = $3 where id = $1',
+    values: [code.id, code.hash, code.hash_key_id],
+  });
 }
 
 /** A code, held until the transaction ends; null when there is none. */

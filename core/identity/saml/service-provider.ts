@@ -1,20 +1,18 @@
 // This service as the provider of one organization knows it, with the key that signs its requests where they are signed.
 import {
   type Context,
-  deriveKey,
   type Id,
   makeSigningKey,
   notFound,
-  seal,
-  unseal,
+  openColumn,
+  sealColumn,
 } from '../../kernel/index.ts';
 import { addressesOf, addressesOfOrg } from '../sso/addresses.ts';
 import { findConnection, findOrgOfAlias } from '../sso/connection-store.ts';
 import { describeOwn, type ServiceProvider } from './library.ts';
 import { findSigningKey, insertSigningKey } from './store.ts';
 
-const bindingOf = (org_id: Id<'org'>) => `sso_signing_key ${org_id} private_key`;
-const sealKey = (context: Context) => deriveKey(context.services.root_key, 'sso signing key');
+const COLUMN = 'sso_signing_key.private_key';
 
 /** Makes the key of an organization, where it has none. */
 export async function takeSigningKey(context: Context, org_id: Id<'org'>): Promise<void> {
@@ -22,15 +20,15 @@ export async function takeSigningKey(context: Context, org_id: Id<'org'>): Promi
   const at = context.now();
   const { entity_id } = await addressesOfOrg(context, org_id);
   const { private_key, certificate } = await makeSigningKey(new URL(entity_id).hostname, at);
-  const sealed = seal(sealKey(context), Buffer.from(private_key), bindingOf(org_id));
+  const sealed = sealColumn(context.services.root_key, COLUMN, [org_id], Buffer.from(private_key));
   await insertSigningKey(context.db, { org_id, private_key: sealed, certificate, at });
 }
 
 async function signingOf(context: Context, org_id: Id<'org'>): Promise<ServiceProvider['signing']> {
   const found = await findSigningKey(context.db, org_id);
   if (found === null) return null;
-  const private_key = unseal(sealKey(context), found.private_key, bindingOf(org_id)).toString();
-  return { private_key, certificate: found.certificate };
+  const private_key = openColumn(context.services.root_key, COLUMN, [org_id], found.private_key);
+  return { private_key: private_key.toString(), certificate: found.certificate };
 }
 
 /** This service to the provider of `org_id`. */

@@ -1,5 +1,13 @@
 // Session tokens, the cookie that carries one, and the CSRF token that goes with it (docs/sign-in.md#sessions).
-import { deriveKey, equalBytes, hmacSha256, secureBytes, sha256 } from '../../kernel/index.ts';
+import {
+  deriveKey,
+  deriveKeys,
+  equalBytes,
+  hmacSha256,
+  type RootKeyRing,
+  secureBytes,
+  sha256,
+} from '../../kernel/index.ts';
 
 export const SESSION_PREFIX = 'svc-sess-';
 const STAFF_PREFIX = 'svc-staff-';
@@ -40,14 +48,16 @@ export function csrfOf(key: string | Uint8Array, session_id: string): string {
   return hmacSha256(key, session_id).toString('base64url');
 }
 
-/** The CSRF token of a session, under the key ring's root key. */
-export function csrfToken(root_key: Uint8Array, session_id: string): string {
+/** The CSRF token of a session, under the current key of the ring. */
+export function csrfToken(root_key: RootKeyRing, session_id: string): string {
   return csrfOf(deriveKey(root_key, 'csrf'), session_id);
 }
 
-/** Whether `given` is the CSRF token of the session; constant time. */
-export function checkCsrf(root_key: Uint8Array, session_id: string, given: string | null): boolean {
-  return given !== null && equalBytes(Buffer.from(csrfToken(root_key, session_id)), Buffer.from(given));
+/** Whether `given` is the CSRF token of the session, under any key of the ring; constant time. */
+export function checkCsrf(root_key: RootKeyRing, session_id: string, given: string | null): boolean {
+  if (given === null) return false;
+  const bytes = Buffer.from(given);
+  return deriveKeys(root_key, 'csrf').some((key) => equalBytes(Buffer.from(csrfOf(key, session_id)), bytes));
 }
 
 /** How cookies are named and marked at an address. */

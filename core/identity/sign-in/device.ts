@@ -1,6 +1,13 @@
 // The browser of an earlier sign-in, known by a signed cookie (docs/sign-in.md#known-devices). Its attempts are counted apart,
 // so that whoever fills the count of an account from elsewhere does not lock its owner out.
-import { type Context, deriveKey, equalBytes, hmacSha256, secureBytes } from '../../kernel/index.ts';
+import {
+  type Context,
+  deriveKey,
+  deriveKeys,
+  equalBytes,
+  hmacSha256,
+  secureBytes,
+} from '../../kernel/index.ts';
 import { deviceCookie, readCookie } from '../sessions/token.ts';
 import type { Person } from '../types.ts';
 
@@ -16,18 +23,20 @@ function nowSeconds(context: Context): number {
   return Math.floor(context.now().getTime() / 1_000);
 }
 
-function signatureOf(context: Context, owner: DeviceOwner, signed: string): string {
-  const key = deriveKey(context.services.root_key, 'device');
+function signatureOf(key: Uint8Array, owner: DeviceOwner, signed: string): string {
   return hmacSha256(key, `${owner.id} ${signed} ${owner.password_hash}`).toString('base64url');
 }
 
 /** The random part of the caller's cookie where `owner` has signed in with it; null for every other cookie, and for none. */
 export function knownDevice(context: Context, owner: DeviceOwner): string | null {
   const { device } = context.services.sign_in.cookies;
+  const keys = deriveKeys(context.services.root_key, 'device');
   for (const value of readCookie(context.requestHeader('cookie') ?? undefined, device)) {
     const [, id = '', since = '', signature = ''] = FORM.exec(value) ?? [];
     const given = Buffer.from(signature);
-    if (!equalBytes(given, Buffer.from(signatureOf(context, owner, `${id}.${since}`)))) continue;
+    const isOurs = (key: Uint8Array) =>
+      equalBytes(given, Buffer.from(signatureOf(key, owner, `${id}.${since}`)));
+    if (!keys.some(isOurs)) continue;
     const age_s = nowSeconds(context) - Number(since);
     if (age_s <= KEPT_DAYS * DAY_S) return id;
   }
@@ -38,6 +47,7 @@ export function knownDevice(context: Context, owner: DeviceOwner): string | null
 export function rememberDevice(context: Context, owner: DeviceOwner): void {
   const id = knownDevice(context, owner) ?? secureBytes(16).toString('base64url');
   const signed = `${id}.${nowSeconds(context)}`;
-  const value = `${signed}.${signatureOf(context, owner, signed)}`;
+  const key = deriveKey(context.services.root_key, 'device');
+  const value = `${signed}.${signatureOf(key, owner, signed)}`;
   context.header('set-cookie', deviceCookie(context.services.sign_in.cookies, value, KEPT_DAYS * DAY_S));
 }

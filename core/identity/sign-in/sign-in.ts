@@ -18,7 +18,7 @@ import { type DeviceOwner, knownDevice } from './device.ts';
 import { checkPassword, hashPassword, needsRehash } from './password.ts';
 import { countGuess, endChallenge, findChallenge, insertChallenge } from './store.ts';
 import { type Attempt, beginAttempt } from './throttle.ts';
-import { hashRecoveryCode, openTotp, stepOfCode } from './totp.ts';
+import { hashesOfRecoveryCode, openTotp, stepOfCode } from './totp.ts';
 
 /** How long a sign-in may wait for its second factor. */
 const CHALLENGE_MS = 5 * 60_000;
@@ -184,13 +184,13 @@ export async function signIn(
 export async function takeCode(context: Context, person: Person, code: string): Promise<boolean> {
   const { root_key } = context.services;
   if (person.totp_secret === null) return false;
-  const secret = openTotp(root_key, person.id, person.totp_secret);
+  const secret = openTotp(root_key, 'person.totp_secret', { id: person.id, sealed: person.totp_secret });
   const step = stepOfCode(secret, code, machineMs());
   if (step !== null) return takeStep(context.db, { id: person.id, step });
-  const hash = hashRecoveryCode(root_key, code);
-  if (hash === null) return false;
+  const hashes = hashesOfRecoveryCode(root_key, code);
+  if (hashes.length === 0) return false;
   return context.transaction(async (context) => {
-    const left = await takeRecoveryCode(context.db, { user_id: person.id, hash });
+    const left = await takeRecoveryCode(context.db, { user_id: person.id, hashes });
     if (left === null) return false;
     const at = context.now();
     await sendMail(context, {

@@ -1,6 +1,16 @@
 // Second factors: time-based codes (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
 import { Secret, TOTP } from 'otpauth';
-import { deriveKey, hmacSha256, seal, secureBytes, secureText, unseal } from '../../kernel/index.ts';
+import {
+  deriveKeys,
+  hmacSha256,
+  type KeyedHash,
+  keyedHash,
+  openColumn,
+  type RootKeyRing,
+  sealColumn,
+  secureBytes,
+  secureText,
+} from '../../kernel/index.ts';
 
 const PERIOD_S = 30;
 const WINDOW = 1;
@@ -60,14 +70,25 @@ export function stepOfCode(secret: Uint8Array, code: string, at_ms: number): num
   return delta === null ? null : currentStep(at_ms) + delta;
 }
 
-/** `secret` as stored: sealed under the key ring, bound to its owner. */
-export function sealTotp(root_key: Uint8Array, owner_id: string, secret: Uint8Array): Buffer {
-  return seal(deriveKey(root_key, 'totp'), secret, `totp ${owner_id}`);
+/** Where a second factor is kept: of a person before and after it was confirmed, and of staff. */
+type TotpColumn = 'person.totp_pending' | 'person.totp_secret' | 'staff.totp_secret';
+
+/** `secret` as stored in a column: sealed under the key ring, bound to its owner. */
+export function sealTotp(
+  root_key: RootKeyRing,
+  column: TotpColumn,
+  { id, secret }: { readonly id: string; readonly secret: Uint8Array },
+): Buffer {
+  return sealColumn(root_key, column, [id], secret);
 }
 
-/** What `sealTotp` sealed. @throws Error when the key ring is another one. */
-export function openTotp(root_key: Uint8Array, owner_id: string, sealed: Uint8Array): Buffer {
-  return unseal(deriveKey(root_key, 'totp'), sealed, `totp ${owner_id}`);
+/** What `sealTotp` sealed. @throws Error when no key of the ring opens it. */
+export function openTotp(
+  root_key: RootKeyRing,
+  column: TotpColumn,
+  { id, sealed }: { readonly id: string; readonly sealed: Uint8Array },
+): Buffer {
+  return openColumn(root_key, column, [id], sealed);
 }
 
 /** Ten recovery codes of 50 bits, `xxxxx-xxxxx`. */
@@ -75,9 +96,22 @@ export function newRecoveryCodes(): string[] {
   return Array.from({ length: CODES }, () => `${secureText(CROCKFORD, 5)}-${secureText(CROCKFORD, 5)}`);
 }
 
-/** The stored form of a recovery code, without regard to letter case and hyphen; null for text that is no code. */
-export function hashRecoveryCode(root_key: Uint8Array, code: string): Buffer | null {
+const PURPOSE = 'recovery code';
+
+/** A recovery code without regard to letter case and hyphen; null for text that is no code. */
+function plainRecoveryCode(code: string): string | null {
   const plain = code.trim().toLowerCase().replace('-', '');
-  if (plain.length !== 10 || [...plain].some((letter) => !CROCKFORD.includes(letter))) return null;
-  return hmacSha256(deriveKey(root_key, 'recovery code'), plain);
+  return plain.length !== 10 || [...plain].some((letter) => !CROCKFORD.includes(letter)) ? null : plain;
+}
+
+/** The stored form of a recovery code; null for text that is no code. */
+export function hashRecoveryCode(root_key: RootKeyRing, code: string): KeyedHash | null {
+  const plain = plainRecoveryCode(code);
+  return plain === null ? null : keyedHash(root_key, PURPOSE, plain);
+}
+
+/** What may be stored of a recovery code: its form under each key of the ring. Empty for text that is no code. */
+export function hashesOfRecoveryCode(root_key: RootKeyRing, code: string): Buffer[] {
+  const plain = plainRecoveryCode(code);
+  return plain === null ? [] : deriveKeys(root_key, PURPOSE).map((key) => hmacSha256(key, plain));
 }

@@ -1,5 +1,5 @@
 // A sign-in that was begun, as it is kept until its answer comes: sealed, under the hash of what the answer must name.
-import { type Context, deriveKey, type Id, seal, sha256, unseal } from '../../kernel/index.ts';
+import { type Context, type Id, openColumn, sealColumn, sha256 } from '../../kernel/index.ts';
 import { insertFlow } from './connection-store.ts';
 import type { SsoFault } from './fault.ts';
 import type { OidcChecks } from './oidc.ts';
@@ -29,11 +29,7 @@ export interface Flow {
   readonly test: boolean;
 }
 
-function bindingOf(org_id: Id<'org'>, hash: Buffer): string {
-  return `sso_flow ${org_id} ${hash.toString('hex')} sealed`;
-}
-
-const flowKey = (context: Context) => deriveKey(context.services.root_key, 'sso flow');
+const COLUMN = 'sso_flow.sealed';
 
 /** Keeps `flow` under `key`; `browser` is the SHA-256 of the cookie of the browser that began. */
 export async function storeFlow(
@@ -42,7 +38,8 @@ export async function storeFlow(
 ): Promise<void> {
   const { key, org_id, browser, flow, expires_at } = stored;
   const hash = sha256(key);
-  const sealed = seal(flowKey(context), Buffer.from(JSON.stringify(flow)), bindingOf(org_id, hash));
+  const plain = Buffer.from(JSON.stringify(flow));
+  const sealed = sealColumn(context.services.root_key, COLUMN, [org_id, hash], plain);
   await insertFlow(context.db, { hash, org_id, browser, sealed, expires_at });
 }
 
@@ -51,5 +48,5 @@ export function openFlow(
   context: Context,
   { org_id, hash, sealed }: { org_id: Id<'org'>; hash: Buffer; sealed: Buffer },
 ): Flow {
-  return JSON.parse(unseal(flowKey(context), sealed, bindingOf(org_id, hash)).toString()) as Flow;
+  return JSON.parse(openColumn(context.services.root_key, COLUMN, [org_id, hash], sealed).toString()) as Flow;
 }

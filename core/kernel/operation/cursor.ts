@@ -1,13 +1,13 @@
 // Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organization and
 // filter set. A cursor holds no secret. One that fails the check means the first page; it is never an error.
 import { equalBytes, hmacSha256 } from '../crypto.ts';
-import { deriveKey } from '../secrets/keyring.ts';
+import { deriveKey, deriveKeys, type RootKeyRing } from '../secrets/keyring.ts';
 import type { Context } from './operation.ts';
 
 declare module './operation.ts' {
   interface Services {
-    /** 32 bytes from the key ring; every use derives its own key from it (`deriveKey`). */
-    readonly root_key: Uint8Array;
+    /** The key ring; every use derives its own key from it (`deriveKey`). */
+    readonly root_key: RootKeyRing;
   }
 }
 
@@ -32,14 +32,16 @@ function encodeCursor(key: Uint8Array, bound: string, place: CursorPlace): strin
 }
 
 /**
- * The place that a cursor names; null when it was not issued for `bound`, and the caller starts at the first page.
+ * The place that a cursor names; null when it was not issued for `bound`, and the caller starts at the first page. One that
+ * was issued under a former key still counts.
  */
-function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace | null {
+function decodeCursor(keys: readonly Uint8Array[], bound: string, text: string): CursorPlace | null {
   if (text === '' || text.length > 512) return null;
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= TAG_BYTES) return null;
   const payload = bytes.subarray(0, -TAG_BYTES);
-  if (!equalBytes(bytes.subarray(-TAG_BYTES), tag(key, bound, payload))) return null;
+  const given = bytes.subarray(-TAG_BYTES);
+  if (!keys.some((key) => equalBytes(given, tag(key, bound, payload)))) return null;
   const [version, kind, at, id] = JSON.parse(payload.toString()) as [number, string, number, string];
   return version === VERSION && kind === 'page' ? { at, id } : null;
 }
@@ -68,8 +70,10 @@ export async function walkPage<Row>(
   context: Pick<Context, 'services'>,
   walk: Walk<Row>,
 ): Promise<{ rows: Row[]; next_cursor: string; cursorAt: (at: number) => string }> {
-  const key = deriveKey(context.services.root_key, 'cursor');
-  const found = await walk.read(decodeCursor(key, walk.bound, walk.cursor ?? ''), walk.limit + 1);
+  const { root_key } = context.services;
+  const key = deriveKey(root_key, 'cursor');
+  const from = decodeCursor(deriveKeys(root_key, 'cursor'), walk.bound, walk.cursor ?? '');
+  const found = await walk.read(from, walk.limit + 1);
   const rows = found.slice(0, walk.limit);
   const last = rows.at(-1);
   const more = found.length > walk.limit && last !== undefined;

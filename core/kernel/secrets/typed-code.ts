@@ -2,7 +2,7 @@
 import { hmacSha256 } from '../crypto.ts';
 import { CROCKFORD } from '../ids.ts';
 import { secureText } from '../random.ts';
-import { deriveKey } from './keyring.ts';
+import { deriveFrom, deriveKeys, type RootKeyRing, rootKeys } from './keyring.ts';
 
 const GROUPS = 4;
 
@@ -26,9 +26,26 @@ export function plainCode(text: string): string {
     .replaceAll(/[IL]/g, '1');
 }
 
-/** The stored form of a code, under a key of the key ring. */
-export function hashCode(root_key: Uint8Array, purpose: CodePurpose, text: string): Buffer {
-  return hmacSha256(deriveKey(root_key, purpose), plainCode(text));
+/** A keyed hash, and under which root key it was made, so that the key is kept for as long. */
+export interface KeyedHash {
+  readonly hash: Buffer;
+  readonly hash_key_id: Buffer;
+}
+
+/** `text` as it is stored for one purpose, under the current key of the ring. */
+export function keyedHash(root_key: RootKeyRing, purpose: string, text: string): KeyedHash {
+  const [{ bytes, id }] = rootKeys(root_key);
+  return { hash: hmacSha256(deriveFrom(bytes, purpose), text), hash_key_id: id };
+}
+
+/** The stored form of a code, under the current key of the key ring. */
+export function hashCode(root_key: RootKeyRing, purpose: CodePurpose, text: string): KeyedHash {
+  return keyedHash(root_key, purpose, plainCode(text));
+}
+
+/** What may be stored of a code: its form under each key of the ring, the current one first. */
+export function hashesOfCode(root_key: RootKeyRing, purpose: CodePurpose, text: string): Buffer[] {
+  return deriveKeys(root_key, purpose).map((key) => hmacSha256(key, plainCode(text)));
 }
 
 /** What is shown of a code after it was made. */

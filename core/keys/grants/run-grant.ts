@@ -3,13 +3,14 @@
 // gateway and worker share. Every call asks the database again, so a key that was revoked ends its runs too.
 import {
   type Context,
-  type Db,
   deriveKey,
+  deriveKeys,
   type Environment,
   equalBytes,
   hmacSha256,
   type Id,
   nowMs,
+  type RootKeyRing,
   ServiceError,
 } from '../../kernel/index.ts';
 import { orderBudget } from '../../ledger/index.ts';
@@ -19,6 +20,7 @@ import {
   legalCallsEnd,
   limitsOf,
   type Org,
+  type PepperPlace,
   type Project,
 } from '../../orgs/index.ts';
 import { findPeopleNumber, insertPeopleNumber } from '../people-store.ts';
@@ -44,23 +46,21 @@ export interface RunClaims {
   readonly key_no: number;
 }
 
-function signatureOf(root_key: Uint8Array, body: string): Buffer {
-  return hmacSha256(deriveKey(root_key, 'run credentials'), body);
-}
+const PURPOSE = 'run credentials';
 
 /** A credential for calls of `claims`, good for a quarter of an hour. */
-export function runCredential(root_key: Uint8Array, claims: RunClaims): string {
+export function runCredential(root_key: RootKeyRing, claims: RunClaims): string {
   const { run_id, org_id, project_id, environment, key_id, key_no } = claims;
   const said = { run_id, org_id, project_id, environment, key_id, key_no, until_ms: nowMs() + TTL_MS };
   const body = Buffer.from(JSON.stringify(said)).toString('base64url');
-  return `${RUN_PREFIX}${body}.${signatureOf(root_key, body).toString('base64url')}`;
+  return `${RUN_PREFIX}${body}.${hmacSha256(deriveKey(root_key, PURPOSE), body).toString('base64url')}`;
 }
 
 /**
  * What answers of the run are sealed with in place of an API key's secret: the same for all its credentials, so that a
  * worker that takes over reads what another one paid for.
  */
-export function runSecret(root_key: Uint8Array, run_id: string): string {
+export function runSecret(root_key: RootKeyRing, run_id: string): string {
   return hmacSha256(deriveKey(root_key, 'run answers'), run_id).toString('hex');
 }
 
@@ -71,11 +71,12 @@ function refusal(reason: string): ServiceError {
 }
 
 /** The claims of `credential`. @throws ServiceError invalid_api_key: forged, damaged or older than a quarter of an hour. */
-export function readRunCredential(root_key: Uint8Array, credential: string): RunClaims {
+export function readRunCredential(root_key: RootKeyRing, credential: string): RunClaims {
   const [, body, signature] = FORM.exec(credential) ?? [];
   if (body === undefined || signature === undefined) throw refusal('unknown');
   const given = Buffer.from(signature, 'base64url');
-  if (!equalBytes(given, signatureOf(root_key, body))) throw refusal('unknown');
+  const isOurs = (key: Buffer) => equalBytes(given, hmacSha256(key, body));
+  if (!deriveKeys(root_key, PURPOSE).some(isOurs)) throw refusal('unknown');
   const { until_ms, ...claims } = JSON.parse(Buffer.from(body, 'base64url').toString()) as RunClaims & {
     until_ms: number;
   };
@@ -83,12 +84,12 @@ export function readRunCredential(root_key: Uint8Array, credential: string): Run
   return claims;
 }
 
-async function grantOfKey(db: Db, claims: RunClaims, key_id: Id<'key'>): Promise<Grant> {
+async function grantOfKey(place: PepperPlace, claims: RunClaims, key_id: Id<'key'>): Promise<Grant> {
   const { org_id } = claims;
-  const key = await findKey(db, { org_id, environment: null, id: key_id });
+  const key = await findKey(place.db, { org_id, environment: null, id: key_id });
   const status = key === null ? 'revoked' : statusAt(key, new Date(nowMs()));
   if (key === null || (status !== 'active' && status !== 'rotating')) throw refusal(status);
-  const facts = await findGrantFacts(db, key);
+  const facts = await findGrantFacts(place, key);
   if (facts === null) throw refusal('unknown');
   refuseInactive(facts);
   return grantOf(key, facts);
@@ -107,10 +108,10 @@ function refuseInactive({ status, legal_outstanding_since }: GrantFacts): void {
  * The grant with which calls of a run are made: that of the key that started it, as it is now; of a person's run, that of
  * the project. @throws ServiceError invalid_api_key, org_inactive.
  */
-export async function grantOfRun(db: Db, claims: RunClaims): Promise<Grant> {
-  if (claims.key_id !== null) return grantOfKey(db, claims, claims.key_id);
+export async function grantOfRun(place: PepperPlace, claims: RunClaims): Promise<Grant> {
+  if (claims.key_id !== null) return grantOfKey(place, claims, claims.key_id);
   const { org_id, project_id, environment, key_no } = claims;
-  const facts = await findGrantFacts(db, { org_id, project_id });
+  const facts = await findGrantFacts(place, { org_id, project_id });
   if (facts === null) throw refusal('unknown');
   refuseInactive(facts);
   return {

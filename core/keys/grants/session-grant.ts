@@ -1,7 +1,7 @@
 // What a person may ask about calls without a key: a session stands for the oldest project of its environment, which is
 // the one that the organization began with.
-import { type Db, type Id, ServiceError, type SessionCaller } from '../../kernel/index.ts';
-import { findGrantFacts, limitsOf, listProjects } from '../../orgs/index.ts';
+import { type Id, ServiceError, type SessionCaller } from '../../kernel/index.ts';
+import { findGrantFacts, limitsOf, listProjects, type PepperPlace } from '../../orgs/index.ts';
 import { CURRENT_SVC_VERSION } from '../rights.ts';
 import type { Grant } from '../types.ts';
 import { inherited } from './grant.ts';
@@ -14,11 +14,12 @@ export const UNLIMITED = { rpm: null, tpm: null, concurrency: null };
  * The grant with which `caller`, who is in an organization, asks.
  * @throws ServiceError not_found when the organization has no project in the environment.
  */
-export async function grantOfSession(db: Db, caller: SessionCaller): Promise<Grant> {
+export async function grantOfSession(place: PepperPlace, caller: SessionCaller): Promise<Grant> {
   const { environment } = caller;
   const org_id = caller.org_id as Id<'org'>;
-  const [project] = await listProjects(db, { org_id, environment, id: null });
-  const facts = project === undefined ? null : await findGrantFacts(db, { org_id, project_id: project.id });
+  const [project] = await listProjects(place.db, { org_id, environment, id: null });
+  const facts =
+    project === undefined ? null : await findGrantFacts(place, { org_id, project_id: project.id });
   if (project === undefined || facts === null) {
     throw new ServiceError('not_found', 'The organization has no project in this environment.');
   }

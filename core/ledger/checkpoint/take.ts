@@ -1,7 +1,7 @@
 // Signs what the ledgers are at one moment, so that nobody can change what was before it without being found out, the
 // operator of the database included.
 import type { Db, Shards } from '../../kernel/index.ts';
-import { hkdfSha256, sha256Hex } from '../../kernel/index.ts';
+import { checkpointSeed, type RootKeyRing, sha256Hex } from '../../kernel/index.ts';
 import { eachBlock } from './blocks.ts';
 import { GrowingTree, leafHash } from './merkle.ts';
 import { type NoteSigner, noteSigner } from './note.ts';
@@ -25,9 +25,9 @@ interface CheckpointPool extends Db {
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
 }
 
-/** The signer of an installation's checkpoints; its key follows from the root key of the key ring. */
-export function checkpointSigner(root_key: Uint8Array): NoteSigner {
-  return noteSigner(ORIGIN, hkdfSha256(root_key, 'svc ledger checkpoint'));
+/** The signer of an installation's checkpoints; its key follows from the key ring and stays when the root key changes. */
+export function checkpointSigner(root_key: RootKeyRing): NoteSigner {
+  return noteSigner(ORIGIN, checkpointSeed(root_key));
 }
 
 /** A ledger is not what an earlier checkpoint signed, or not whole. */

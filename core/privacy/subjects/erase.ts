@@ -53,7 +53,8 @@ export async function subjectHash(
   context: Context,
   { org_id, user_id }: { org_id: Id<'org'>; user_id: string },
 ): Promise<string> {
-  const pepper = await findPepper(context.db, org_id);
+  const { db, services } = context;
+  const pepper = await findPepper({ db, root_key: services.root_key }, org_id);
   if (pepper === null) throw notFound();
   return hashOfEndUser(pepper, user_id);
 }

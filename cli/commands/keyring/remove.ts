@@ -1,0 +1,45 @@
+// Takes a former key out of the ring, when nothing is under it any more.
+import { writeAudit } from '@svc/core/identity/index.ts';
+import { loadRootKey, now, removeRootKey } from '@svc/core/kernel/index.ts';
+import { type KeyRingStatus, readKeyRingStatus, total } from '@svc/core/keyring/index.ts';
+import { type Command, UsageError } from '../../command.ts';
+import { staffContext } from '../../context.ts';
+import { withDatabase } from '../../installation.ts';
+import { FILE, fileOf, NAME, shownKeys } from './flags.ts';
+
+/** Why a key is still needed; null: it is not. */
+function needOf({ keys, unnamed, unnamed_codes }: KeyRingStatus, name: string, ends: boolean): string | null {
+  const key = keys.find((one) => one.name === name);
+  if (key === undefined) throw new UsageError(`the key ring has no key ${name}`);
+  const values = total(key.sealed) + total(unnamed);
+  if (values > 0) return `${values} sealed values may be under it: svcctl keyring rotate`;
+  const codes = total(key.codes) + total(unnamed_codes);
+  if (codes === 0 || ends) return null;
+  return `${codes} codes that people hold may be checked under it alone; --end-codes ends them`;
+}
+
+export const command: Command = {
+  flags: {
+    file: FILE,
+    'end-codes': { type: 'switch', doc: 'codes made under it end: gifts, credit, invite and recovery codes' },
+  },
+  positionals: [NAME],
+  example: 'svcctl keyring remove 01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  run: (input) =>
+    withDatabase(async (pool) => {
+      const file = fileOf(input);
+      const name = input.positionals[0] as string;
+      const status = await readKeyRingStatus(pool, loadRootKey(file), now());
+      const need = needOf(status, name, input.has('end-codes'));
+      if (need !== null) return { json: { file, name, need }, text: `${name} stays: ${need}`, ok: false };
+      removeRootKey(file, name);
+      const context = await staffContext(pool);
+      const id = status.keys.find((key) => key.name === name)?.id ?? '';
+      await context.transaction((context) =>
+        writeAudit(context, {
+          ...{ action: 'keyring.remove', org_id: null, target: { type: 'root_key', id, display: name } },
+        }),
+      );
+      return { json: { file, name, keys: shownKeys(file) }, text: `${name} is not in ${file} any more` };
+    }),
+};
