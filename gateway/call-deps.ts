@@ -1,6 +1,7 @@
 // What a call needs from the process: its open connections and caches.
 import type { ByokCache } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, credentialOf, type Provider } from '@svc/core/catalog/index.ts';
+import type { Pool } from '@svc/core/db/index.ts';
 import { type Egress, egressOf } from '@svc/core/egress/index.ts';
 import {
   type CallDeps,
@@ -9,28 +10,37 @@ import {
   createDrained,
   createOwnKeys,
   createSandboxUpstream,
+  createShadows,
   createTicker,
   createTokenCounter,
   createTransport,
   type Formats,
   processClock,
 } from '@svc/core/inference/index.ts';
-import type { Log, Shards } from '@svc/core/kernel/index.ts';
+import type { Log } from '@svc/core/kernel/index.ts';
 import { findClaim, type Ledgers, storeAnswer } from '@svc/core/ledger/index.ts';
 import type { PayloadLog } from '@svc/core/payloads/index.ts';
-import type { PolicyCache } from '@svc/core/policies/index.ts';
+import {
+  allowanceLeft,
+  giveBackShadow,
+  type PolicyCache,
+  spendAllowance,
+  takeShadow,
+} from '@svc/core/policies/index.ts';
 import { createTokenRatios } from '@svc/core/pricing/index.ts';
 import { createAffinity, createHealth, type OpenFor } from '@svc/core/routing/index.ts';
 
 /** What a gateway opens for its calls. */
 interface CallParts {
   base_url: string;
-  shards: Shards;
+  db: Pool;
   catalog: CatalogHandle;
   ledgers: Ledgers;
   policies: PolicyCache;
   byok: ByokCache;
   payloads: PayloadLog;
+  /** Asks for a place under the limits of key and plan. */
+  enter: Parameters<typeof createShadows>[0]['enter'];
   log: Log;
   formats: Formats;
   /** Absent: only public Internet addresses, and only over https. */
@@ -57,6 +67,7 @@ export function createCallDeps(parts: CallParts): CallDeps {
     ticker: createTicker(processClock),
     tokens: createTokenCounter(),
     drained: createDrained(),
+    shadows: createShadows({ books: shadowBooks(parts.db), log: parts.log, enter: parts.enter }),
     health: createHealth((endpoint_id, open_for) => logCircuit(parts, endpoint_id, open_for)),
     affinity: createAffinity(),
     log: parts.log,
@@ -71,7 +82,7 @@ export function createCallDeps(parts: CallParts): CallDeps {
     },
     ratioOf: createTokenRatios(),
     claims(shard) {
-      const ledger = parts.shards.at(shard);
+      const ledger = parts.db.shards.at(shard);
       return {
         find: (scope, key_hash) => findClaim(ledger, { scope, key_hash }),
         store: (args) => storeAnswer(ledger, args),
@@ -79,6 +90,16 @@ export function createCallDeps(parts: CallParts): CallDeps {
     },
     record: parts.record,
     replayed: parts.replayed,
+  };
+}
+
+/** What of shadows is decided over all gateways. */
+function shadowBooks(db: Pool): Parameters<typeof createShadows>[0]['books'] {
+  return {
+    take: (shadow, max) => takeShadow(db, shadow, max),
+    giveBack: (shadow) => giveBackShadow(db, shadow),
+    spend: (spending, within_allowance) => spendAllowance(db, spending, within_allowance),
+    left: (org_id, at) => allowanceLeft(db, org_id, at),
   };
 }
 

@@ -24,6 +24,7 @@ export function logCall(log: Log, record: CallRecord): void {
     status: record.status,
     http_status: record.http_status,
     ...(record.error_code === '' ? {} : { error_code: record.error_code }),
+    ...(record.shadow === undefined ? {} : { shadow_of: record.shadow.of }),
     stream: record.stream,
     attempts: attempts.length,
     ...(failed.length === 0 ? {} : { failed }),

@@ -4,6 +4,7 @@ import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
 import { type Config, type Log, monotonicMs } from '@svc/core/kernel/index.ts';
 import { type Ledgers, openLedgers } from '@svc/core/ledger/index.ts';
+import { subjectOf } from '@svc/core/limits/index.ts';
 import { openMailTransport } from '@svc/core/mail/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
@@ -62,11 +63,15 @@ async function openEngine(
   const payloads = opened.adopt(openPayloadLog({ db: pool, log, root_key }), (it) => it.close());
   const countCall = countCalls(metrics.registry);
   const calls = createCallDeps({
-    ...{ base_url, shards: pool.shards, catalog, ledgers, policies, byok, payloads, log, formats, egress },
+    ...{ base_url, db: pool, catalog, ledgers, policies, byok, payloads, log, formats, egress },
+    enter: (grant) => base.rate.limits.enter(subjectOf(grant)),
     record(record) {
-      countCall(record);
       if (config.log === 'calls') logCall(log, record);
-      telemetry?.call(record);
+      // Copies are no calls of anybody: they count as shadows alone.
+      if (record.shadow === undefined) {
+        countCall(record);
+        telemetry?.call(record);
+      }
       const row = rowOf(record, config.cell);
       if (row !== null) request_log.write(row);
     },
@@ -194,8 +199,11 @@ async function openOwnTelemetry(
   });
 }
 
-/** Waits for running calls. Those still running after `patience_ms` end uncharged with `overloaded`. */
+/**
+ * Waits for running calls. Those still running after `patience_ms` end uncharged with `overloaded`; nobody waits for shadows.
+ */
 async function drain(calls: CallDeps, patience_ms: number): Promise<void> {
+  calls.shadows.stop();
   const deadline = monotonicMs() + patience_ms;
   while (calls.ticker.size > 0 && monotonicMs() < deadline) await pause(20);
   calls.ticker.shutDown();

@@ -231,6 +231,11 @@ export const commands: readonly Listed[] = [
     () => import('./policy/apply.ts'),
   ),
   listed(
+    'policy shadow-allowance',
+    "show or set what the platform pays for an organization's shadows",
+    () => import('./policy/shadow-allowance.ts'),
+  ),
+  listed(
     'evals import',
     'make a suite of cases that OpenAI, promptfoo or Inspect has',
     () => import('./evals/import.ts'),

@@ -3,6 +3,7 @@ import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../k
 import { batchLiterals } from './encode.ts';
 import { armSampleColumns } from './samples/experiments.ts';
 import { sampleColumns } from './samples/samples.ts';
+import { shadowSampleColumns } from './samples/shadows.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
 
 /** The columns of a row but `replays`, which is added later than the row. */
@@ -45,17 +46,39 @@ function insertArmSamples(at: number): string {
     join row using (request_id)`;
 }
 
-/** What a batch says of canaries and experiments, as further parts of the statement that writes it. */
+/** The same of shadows; `at` is the number of the first parameter. */
+function insertShadowSamples(at: number): string {
+  const types = 'text text int text text text bool bigint bigint float8 float8'.split(' ');
+  const columns = types.map((type, i) => `$${at + i}::${type}[]`).join(', ');
+  return `
+  insert into shadow_sample (org_id, environment, hour, failed, name, version, shadow_endpoint, primary_endpoint, bill,
+                             stop_mismatch, primary_cost_micro, shadow_cost_micro, primary_ttft_ms, shadow_ttft_ms)
+  select row.org_id, row.environment, date_trunc('hour', row.ts, 'UTC'), row.status <> 'ok', name, version,
+         shadow_endpoint, primary_endpoint, bill, stop_mismatch, primary_cost_micro, shadow_cost_micro, primary_ttft_ms,
+         shadow_ttft_ms
+    from unnest(${columns}) as s (request_id, name, version, shadow_endpoint, primary_endpoint, bill, stop_mismatch,
+                                  primary_cost_micro, shadow_cost_micro, primary_ttft_ms, shadow_ttft_ms)
+    join row using (request_id)`;
+}
+
+/** What a batch says of canaries, experiments and shadows, as further parts of the statement that writes it. */
 function samplesOf(batch: readonly RequestRow[]) {
   const canaries = sampleColumns(batch);
   const arms = armSampleColumns(batch);
-  const values = [...(canaries ?? []), ...(arms ?? [])];
+  const shadows = shadowSampleColumns(batch);
+  const before = (...columns: (readonly unknown[][] | null)[]) =>
+    columns.reduce((at, found) => at + (found?.length ?? 0), 3);
   const parts = [
     canaries === null ? '' : `, sample as (${INSERT_SAMPLES})`,
-    arms === null ? '' : `, arm_sample as (${insertArmSamples(3 + (canaries ?? []).length)})`,
+    arms === null ? '' : `, arm_sample as (${insertArmSamples(before(canaries))})`,
+    shadows === null ? '' : `, shadow as (${insertShadowSamples(before(canaries, arms))})`,
   ];
-  const name = `${canaries === null ? '' : '_and_samples'}${arms === null ? '' : '_and_arms'}`;
-  return { name, text: parts.join(''), values };
+  const ends = [canaries && '_and_samples', arms && '_and_arms', shadows && '_and_shadows'];
+  return {
+    name: ends.join(''),
+    text: parts.join(''),
+    values: [...(canaries ?? []), ...(arms ?? []), ...(shadows ?? [])],
+  };
 }
 
 /** Whether `row` was written by the sweeper, for a call whose process seemed to be dead. */

@@ -81,10 +81,28 @@ export interface RequestRow {
   readonly route_trace: Route | null;
   readonly warnings: readonly unknown[];
   readonly attempt_rows: readonly AttemptRow[];
+  /** Present: the call was a copy of another one, and what it showed is counted. */
+  readonly shadow?: ShadowRun;
+}
+
+/** A copy of a call that a policy sent to another endpoint, beside the call itself. */
+interface ShadowRun {
+  /** Of the policy. */
+  readonly name: string;
+  readonly version: number;
+  readonly shadow_endpoint: string;
+  readonly primary_endpoint: string;
+  readonly bill: 'org' | 'platform';
+  /** They ended for different reasons. */
+  readonly stop_mismatch: boolean;
+  readonly primary_cost_micro: number;
+  readonly shadow_cost_micro: number;
+  readonly primary_ttft_ms: number | null;
+  readonly shadow_ttft_ms: number | null;
 }
 
 /** A row as read back. */
-export type StoredRow = Omit<RequestRow, 'attempt_rows'> & {
+export type StoredRow = Omit<RequestRow, 'attempt_rows' | 'shadow'> & {
   readonly ts: Date;
   /** How often its answer was given again to the same Idempotency-Key. */
   readonly replays: number;

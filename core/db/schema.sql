@@ -1800,6 +1800,52 @@ create table public.policy_gateway (
 );
 grant delete, insert, select, update on public.policy_gateway to svc_runtime;
 
+create table public.policy_shadow_allowance (
+  org_id text not null,
+  daily_micro_usd bigint not null,
+  updated_at timestamp with time zone not null,
+  constraint policy_shadow_allowance_pkey PRIMARY KEY (org_id),
+  constraint policy_shadow_allowance_daily_micro_usd_check CHECK ((daily_micro_usd > 0)),
+  constraint policy_shadow_allowance_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.policy_shadow_allowance enable row level security;
+create policy everybody on public.policy_shadow_allowance as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_shadow_allowance as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.policy_shadow_allowance to svc_runtime;
+
+create table public.policy_shadow_day (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  endpoint_id text not null,
+  day date not null,
+  runs integer not null,
+  constraint policy_shadow_day_pkey PRIMARY KEY (org_id, environment, name, endpoint_id, day),
+  constraint policy_shadow_day_runs_check CHECK ((runs >= 0))
+);
+CREATE INDEX policy_shadow_day_by_age ON public.policy_shadow_day USING btree (day);
+alter table public.policy_shadow_day enable row level security;
+create policy everybody on public.policy_shadow_day as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_shadow_day as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.policy_shadow_day to svc_runtime;
+
+create table public.policy_shadow_expense (
+  org_id text not null,
+  day date not null,
+  reserved_micro_usd bigint not null,
+  cost_micro_usd bigint not null,
+  runs bigint not null,
+  constraint policy_shadow_expense_pkey PRIMARY KEY (org_id, day),
+  constraint policy_shadow_expense_cost_micro_usd_check CHECK ((cost_micro_usd >= 0)),
+  constraint policy_shadow_expense_reserved_micro_usd_check CHECK ((reserved_micro_usd >= 0)),
+  constraint policy_shadow_expense_runs_check CHECK ((runs >= 0)),
+  constraint policy_shadow_expense_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.policy_shadow_expense enable row level security;
+create policy everybody on public.policy_shadow_expense as permissive for all to public using (true) with check (true);
+create policy own_org on public.policy_shadow_expense as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.policy_shadow_expense to svc_runtime;
+
 create table public.policy_version (
   org_id text not null,
   name text not null,
@@ -2412,6 +2458,55 @@ CREATE INDEX settlement_line_of_payment ON public.settlement_line USING btree (r
 CREATE INDEX settlement_line_of_payout ON public.settlement_line USING btree (rail, payout_ref);
 CREATE INDEX settlement_line_of_source ON public.settlement_line USING btree (rail, source_ref) WHERE (kind = 'refund'::text);
 grant insert, select on public.settlement_line to svc_runtime;
+
+create table public.shadow_hour (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  version integer not null,
+  shadow_endpoint text not null,
+  primary_endpoint text not null,
+  bill text not null,
+  hour timestamp with time zone not null,
+  runs bigint not null,
+  errors bigint not null,
+  stop_mismatch bigint not null,
+  primary_cost_micro bigint not null,
+  shadow_cost_micro bigint not null,
+  ttft_runs bigint not null,
+  primary_ttft_ms double precision not null,
+  shadow_ttft_ms double precision not null,
+  constraint shadow_hour_pkey PRIMARY KEY (org_id, environment, name, version, shadow_endpoint, primary_endpoint, bill, hour),
+  constraint shadow_hour_bill_check CHECK ((bill = ANY (ARRAY['org'::text, 'platform'::text]))),
+  constraint shadow_hour_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE
+);
+CREATE INDEX shadow_hour_by_age ON public.shadow_hour USING btree (hour);
+alter table public.shadow_hour enable row level security;
+create policy everybody on public.shadow_hour as permissive for all to public using (true) with check (true);
+create policy own_org on public.shadow_hour as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.shadow_hour to svc_runtime;
+
+create table public.shadow_sample (
+  org_id text not null,
+  environment text not null,
+  name text not null,
+  version integer not null,
+  shadow_endpoint text not null,
+  primary_endpoint text not null,
+  bill text not null,
+  hour timestamp with time zone not null,
+  failed boolean not null,
+  stop_mismatch boolean not null,
+  primary_cost_micro bigint not null,
+  shadow_cost_micro bigint not null,
+  primary_ttft_ms double precision,
+  shadow_ttft_ms double precision,
+  constraint shadow_sample_bill_check CHECK ((bill = ANY (ARRAY['org'::text, 'platform'::text])))
+);
+alter table public.shadow_sample enable row level security;
+create policy everybody on public.shadow_sample as permissive for all to public using (true) with check (true);
+create policy own_org on public.shadow_sample as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.shadow_sample to svc_runtime;
 
 create table public.sign_in_challenge (
   hash bytea not null,

@@ -9,3 +9,10 @@ export {
   resolveItemOperation,
 } from './operations.ts';
 export { ActView, DocumentView, ItemView } from './schema.ts';
+export {
+  allowShadows,
+  getShadowAllowanceOperation,
+  SHADOW_ALLOWANCE_MAX,
+  ShadowAllowanceView,
+  setShadowAllowanceOperation,
+} from './shadows.ts';

@@ -29,6 +29,7 @@ import {
 import { listStaffBudgetsOperation } from './budgets.ts';
 import { findMailsOperation, releaseAddressOperation, resendMailOperation } from './mails.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
+import { getShadowAllowanceOperation, setShadowAllowanceOperation } from './shadows.ts';
 
 const readers = { kind: 'staff', roles: ['finance', 'support'] } as const;
 const PAGE = 50;
@@ -261,4 +262,6 @@ export const deskOperations = [
   findMailsOperation,
   resendMailOperation,
   releaseAddressOperation,
+  getShadowAllowanceOperation,
+  setShadowAllowanceOperation,
 ] as const;

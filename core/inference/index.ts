@@ -8,6 +8,7 @@ export { questionsOf } from './call/ask/questions.ts';
 export { startCall } from './call/call.ts';
 export { processClock } from './call/clock.ts';
 export { lostRow, rowOf } from './call/settle/row.ts';
+export { createShadows } from './call/shadow/shadows.ts';
 export { createTicker } from './call/ticker.ts';
 export { largeBodyTurn, type Turn } from './call/turns.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';

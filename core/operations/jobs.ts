@@ -37,7 +37,13 @@ import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
-import { countExperiments, dropExperimentHours, judgeCanaries } from '../rollouts/index.ts';
+import {
+  countExperiments,
+  countShadows,
+  dropExperimentHours,
+  dropShadowHours,
+  judgeCanaries,
+} from '../rollouts/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
 import {
@@ -114,6 +120,7 @@ export function startJobs(parts: JobParts): Jobs {
     log,
     jobs: [
       ...moneyJobs(parts),
+      ...shadowJobs(parts),
       ...upkeepJobs(pool),
       {
         name: 'relay_outbox',
@@ -274,6 +281,13 @@ function moneyJobs(parts: JobParts): Job[] {
 }
 
 /** Makes room for new rows and removes what is no longer kept. */
+function shadowJobs(parts: JobParts): Job[] {
+  return [
+    { name: 'count_shadows', every_ms: 5 * SECOND, run: () => countShadows(jobContext(parts)) },
+    { name: 'drop_shadow_hours', every_ms: HOUR, run: () => dropShadowHours(jobContext(parts)) },
+  ];
+}
+
 function upkeepJobs(pool: Pool): Job[] {
   return [
     { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },

@@ -41,6 +41,7 @@ export interface Effective {
   readonly timeouts?: NonNullable<Actions['timeouts']>;
   /** Its percent is 0 once it was rolled back. */
   readonly canary?: NonNullable<Actions['canary']>;
+  readonly shadow?: NonNullable<Actions['shadow']>;
   readonly experiment?: NonNullable<Actions['experiment']>;
 }
 
@@ -144,6 +145,7 @@ type Preferences = Pick<
   | 'max_attempts'
   | 'timeouts'
   | 'canary'
+  | 'shadow'
   | 'experiment'
 >;
 
@@ -163,6 +165,7 @@ function preferred(before: Effective, actions: Actions): Preferences {
     max_attempts: actions.max_attempts ?? before.max_attempts,
     timeouts: actions.timeouts === undefined ? before.timeouts : { ...before.timeouts, ...actions.timeouts },
     canary: actions.canary ?? before.canary,
+    shadow: actions.shadow ?? before.shadow,
     experiment: actions.experiment ?? before.experiment,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)) as Preferences;

@@ -1,6 +1,6 @@
 export { type OrgPolicies, openPolicyCache, type PolicyCache, readRulingPolicies } from './cache.ts';
 export { type CanaryPlan, SHARES, shareOf } from './canary.ts';
-export { cheaper, type Effective } from './combine.ts';
+export { cheaper, type Effective, protectsAsMuch } from './combine.ts';
 export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type Arm, armNames, type ExperimentPlan, experimentOf } from './experiment.ts';
 export { type CanaryKey, haltCanary } from './halt-store.ts';
@@ -10,8 +10,10 @@ export {
   findCanary,
   listCanaries,
   listExperiments,
+  listShadows,
   type PlannedCanary,
   type PlannedExperiment,
+  type PlannedShadow,
 } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
 export {
@@ -37,4 +39,18 @@ export {
   policyStatuses,
   ScopeInput,
 } from './schema.ts';
-export { type Actions, canaryBreaches, type PolicyDocument, policyDialects } from './types.ts';
+export {
+  allowanceLeft,
+  dropShadowDays,
+  findAllowance,
+  giveBackShadow,
+  judgePolicy,
+  readSpending,
+  type ShadowDay,
+  type Spending,
+  setAllowance,
+  spendAllowance,
+  takeShadow,
+} from './shadow/allowance.ts';
+export { type ShadowPlan, shadowOf } from './shadow/plan.ts';
+export { type Actions, canaryBreaches, type PolicyDocument, policyDialects, shadowBills } from './types.ts';

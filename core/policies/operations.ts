@@ -11,7 +11,6 @@ import {
 } from '../kernel/index.ts';
 import { activate, deactivate, getPolicy, rollback } from './activate.ts';
 import { policySchema } from './language/json-schema.ts';
-import { validatePolicy } from './language/validate.ts';
 import { ownerAfter, writerOf } from './ownership.ts';
 import {
   NameInPath,
@@ -26,6 +25,7 @@ import {
   versionExample,
   YamlText,
 } from './schema.ts';
+import { judgePolicy } from './shadow/allowance.ts';
 import {
   type ActivationRow,
   countGateways,
@@ -175,7 +175,7 @@ export const validatePolicyOperation = operation({
     notices: [],
   },
   async run(context, { yaml, name }) {
-    const verdict = validatePolicy(yaml, context.services.catalog(), name ?? null);
+    const verdict = await judgePolicy(context, yaml, name ?? null);
     if (verdict.valid) {
       return { valid: true, path: '', message: '', faults: [], notices: [...verdict.notices] };
     }

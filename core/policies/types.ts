@@ -84,11 +84,11 @@ export type ActionKey = (typeof actionKeys)[number];
 
 /** Keys of the grammar that this release refuses by name. */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
-/** Keys that are checked, and refused until they are executed: a policy that is stored does all that it says. */
-export const unexecutedKeys = ['shadow'] as const;
-
 /** What happens to a canary that is worse: the first unless its policy says otherwise. */
 export const canaryBreaches = ['rollback', 'alert'] as const;
+
+/** Who pays for shadows: the first unless their policy says otherwise. */
+export const shadowBills = ['org', 'platform'] as const;
 
 const Weight = Type.Number({ minimum: 0, maximum: 1 });
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000 });
@@ -189,7 +189,7 @@ const actions = {
       {
         endpoint: EndpointId,
         percent: Type.Number({ minimum: 0, maximum: 100 }),
-        bill: opt(choice(['org', 'platform'])),
+        bill: opt(choice(shadowBills)),
         max_per_day: opt(count(0, 1_000_000)),
       },
       closed,

@@ -1,7 +1,8 @@
 // New policies and new versions: judged, numbered without a gap, stored for ever.
 import { type Context, orgCaller, ServiceError, sha256Hex } from '../kernel/index.ts';
-import { type Verdict, validatePolicy } from './language/validate.ts';
+import type { Verdict } from './language/validate.ts';
 import { actorOf, ownerAfter, writerOf } from './ownership.ts';
+import { judgePolicy } from './shadow/allowance.ts';
 import {
   countPolicies,
   findPolicy,
@@ -29,12 +30,12 @@ export function refuseInvalid(verdict: Verdict): asserts verdict is Verdict & { 
  * Stores `yaml` as the next version of `name`; `fresh` makes the policy, which must not exist, else it must.
  * @throws ServiceError invalid_policy, already_exists, plan_limit_reached, not_found, managed_elsewhere.
  */
-export function writeVersion(
+export async function writeVersion(
   context: Context,
   input: { name: string; yaml: string; fresh: boolean },
   missing: () => ServiceError,
 ): Promise<VersionRow> {
-  const verdict = validatePolicy(input.yaml, context.services.catalog(), input.name);
+  const verdict = await judgePolicy(context, input.yaml, input.name);
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
     const { name, yaml } = input;

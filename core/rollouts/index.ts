@@ -8,3 +8,5 @@ export {
 } from './experiments/experiment-operations.ts';
 export { judgeCanaries } from './judge.ts';
 export { diffPolicyOperation, PolicyDiff, rolloutOperations } from './operations.ts';
+export { countShadows, dropShadowHours } from './shadows/count.ts';
+export { listShadowsOperation, Shadow } from './shadows/shadow-operations.ts';

@@ -24,6 +24,7 @@ import {
 import { listCanariesOperation } from './canary-operations.ts';
 import { compareCalls } from './compare.ts';
 import { listExperimentsOperation } from './experiments/experiment-operations.ts';
+import { listShadowsOperation } from './shadows/shadow-operations.ts';
 import { type Move, sumUp } from './sum.ts';
 
 const CALLS_MAX = 1_000;
@@ -156,4 +157,9 @@ export const diffPolicyOperation = operation({
   },
 });
 
-export const rolloutOperations = [diffPolicyOperation, listCanariesOperation, listExperimentsOperation];
+export const rolloutOperations = [
+  diffPolicyOperation,
+  listCanariesOperation,
+  listExperimentsOperation,
+  listShadowsOperation,
+];

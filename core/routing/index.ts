@@ -5,6 +5,7 @@ export { createHealth, type Figures, type Health, type OpenFor } from './health/
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { dryRunPolicyOperation, routingOperations } from './operations.ts';
 export { choose, named, planRoute, previewRoute } from './plan.ts';
+export { type DrawnShadow, drawShadow, preferencesOfCopy } from './shadows/shadow.ts';
 export {
   type Decided,
   Route,

@@ -19,10 +19,10 @@ import {
   type CallFacts,
   decide,
   findPolicyText,
+  judgePolicy,
   policyDialects,
   readStoredPolicy,
   textInput,
-  validatePolicy,
 } from '../policies/index.ts';
 import { reserve } from '../pricing/index.ts';
 import type { Health } from './health/health.ts';
@@ -202,7 +202,7 @@ export const dryRunPolicyOperation = operation({
     const reserved =
       endpoints.length === 0 ? null : reserve(endpoints, { ...held, available_micro_usd: null });
     const reserve_micro = reserved?.status === 'ok' ? reserved.amount_micro_usd : null;
-    const verdict = validatePolicy(yaml, context.services.catalog(), name);
+    const verdict = await judgePolicy(context, yaml, name);
     const remarks = verdict.valid ? verdict.notices : verdict.faults;
     const notes = [
       ...(refused === null ? [] : [refused.message]),

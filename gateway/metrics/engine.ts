@@ -45,6 +45,10 @@ function ofCalls({ services, rate: { limits } }: Base, { calls, payloads }: Part
   const { request_log } = services;
   return [
     gauge('calls_running', 'Calls under way.', () => calls.ticker.size),
+    gauge('shadows_running', 'Copies for shadows that are kept or under way.', () => calls.shadows.size),
+    counter('shadows', 'Calls that were drawn for a shadow, by what became of the copy.', () =>
+      byLabel('outcome', calls.shadows.outcomes),
+    ),
     gauge(
       'limits_local_share',
       '1 while Redis is lost and each process keeps to its share of a limit.',

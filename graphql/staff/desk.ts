@@ -4,6 +4,7 @@ import {
   ActView,
   BudgetsView,
   DocumentView,
+  getShadowAllowanceOperation,
   ItemView,
   listStaffActsOperation,
   listStaffBudgetsOperation,
@@ -11,6 +12,8 @@ import {
   listStaffItemsOperation,
   listStaffTopupsOperation,
   resolveItemOperation,
+  ShadowAllowanceView,
+  setShadowAllowanceOperation,
 } from '@svc/core/desk/index.ts';
 import { TopupView, topupStatuses } from '@svc/core/topups/index.ts';
 import type { Static } from 'typebox';
@@ -39,8 +42,32 @@ function budgetsField(t: Any, derive: Parts['derive']): Any {
   });
 }
 
+/** Adds what the platform pays for an organization's shadows, and the act that changes it. */
+function addShadows({ builder, derive, mutation, StaffOrg }: Parts): void {
+  const Allowance = derive.output('ShadowAllowance', ShadowAllowanceView);
+  builder.objectFields(StaffOrg, (t: Any) => ({
+    shadowAllowance: t.field({
+      type: Allowance,
+      nullable: true,
+      description: 'What the platform pays for shadows of routing policies, and has paid.',
+      extensions: { operation: getShadowAllowanceOperation.name },
+      resolve: ({ id }: { id: string }, _args: unknown, { runner }: { runner: Runner }) =>
+        runner.run(getShadowAllowanceOperation, { id }),
+    }),
+  }));
+  mutation({
+    name: 'setShadowAllowance',
+    operation: setShadowAllowanceOperation,
+    description: "Sets what the platform pays for an organization's shadows in a day; null ends it.",
+    rename: { id: 'orgId' },
+    payload: (t) => ({ allowance: t.field({ type: Allowance, resolve: (answer: unknown) => answer }) }),
+  });
+}
+
 /** Adds the desk to the schema. */
-export function addDesk({ builder, derive, connectionType, orgPage, mutation, StaffOrg }: Parts): void {
+export function addDesk(parts: Parts): void {
+  const { builder, derive, connectionType, orgPage, mutation, StaffOrg } = parts;
+  addShadows(parts);
   derive.enum('TopupStatus', topupStatuses);
   derive.enum('TopupSource', ['checkout', 'auto', 'staff']);
   const connected = (name: string, view: Any) => connectionType(name, derive.output(name, view));

@@ -247,3 +247,41 @@ test('the arms of an experiment stand side by side, and whoever looks sees wheth
     page.getByRole('list', { name: 'Experiments' }).getByText('worse', { exact: true }).waitFor(),
   );
 });
+
+test('what copies for a shadow cost stands beside the calls, and whoever looks sees it grow', async () => {
+  const send = (path: string, body: object) =>
+    fetch(`${stack.gateway_url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const dry = await send('/v1/policies/x/dry-run', { model: MODEL, yaml: 'sort: price' });
+  const { plan } = (await dry.json()) as { plan: { endpoint_id: string }[] };
+  const endpoint = plan[0]?.endpoint_id;
+  const yaml = `defaults: {shadow: {endpoint: ${endpoint}, percent: 2.5, max_per_day: 500}}`;
+  expect((await send('/v1/policies', { name: 'copies', yaml })).status).toBe(201);
+  expect((await send('/v1/policies/copies/activate', { version: 1 })).status).toBe(200);
+
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/policies/copies`);
+  const card = page.getByRole('list', { name: 'Shadows' });
+  await card.getByText('2.5% of the calls, at most 500 a day').waitFor();
+  await card.getByText('no copy yet').waitFor();
+  // As the writer of rows leaves copies: each costs half of its call, and a tenth ends for another reason.
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `insert into shadow_sample
+       select $1, 'live', 'copies', 1, $2, 'ep_other', 'org', date_trunc('hour', now()), false, i % 10 = 0, 1000, 500, 400, 300
+         from generate_series(1, 100) as i`,
+      [stack.full.org_id, endpoint],
+    ),
+  );
+  await card.getByText('cost −50%', { exact: false }).waitFor();
+  await card.getByText('first token 300 ms instead of 400 ms').waitFor();
+  await card.getByText('10 of 100 copies ended for another reason; 0 failed').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+  await seenInBothThemes('meridian/live/policies/copies', 'policy-shadow', (page) =>
+    page.getByRole('list', { name: 'Shadows' }).getByText('cost −50%', { exact: false }).waitFor(),
+  );
+});

@@ -317,6 +317,34 @@ test('finance puts an organization on a plan, support only reads it', async () =
   });
 });
 
+test('finance sets what the platform pays for shadows of an organization, support only reads it', async () => {
+  const set = `mutation($input: SetShadowAllowanceInput!) { setShadowAllowance(input: $input) { __typename
+    ... on SetShadowAllowancePayload { allowance { dailyMicroUsd todayMicroUsd } } ... on UserError { code path } } }`;
+  const input = { orgId: b.org.slug, dailyMicroUsd: '5000000', reason: 'a trial' };
+  const denied = await world.ask(staff, support, set, { input });
+  expect(denied.data.setShadowAllowance).toMatchObject({ code: 'permission_denied' });
+  const wordless = await world.ask(staff, finance, set, { input: { ...input, reason: '' } });
+  expect(wordless.data.setShadowAllowance).toMatchObject({
+    ...{ code: 'invalid_request', path: ['input', 'reason'] },
+  });
+  const done = await world.ask(staff, finance, set, { input });
+  const allowance = { dailyMicroUsd: '5000000', todayMicroUsd: '0' };
+  expect(done.data.setShadowAllowance).toMatchObject({ allowance });
+  const read = `{ staffOrg(id: "${b.org.slug}") { shadowAllowance { dailyMicroUsd todayMicroUsd } } }`;
+  expect((await world.ask(staff, support, read)).data.staffOrg.shadowAllowance).toEqual(allowance);
+  const ended = await world.ask(staff, finance, set, { input: { ...input, dailyMicroUsd: null } });
+  expect(ended.data.setShadowAllowance).toMatchObject({ allowance: { dailyMicroUsd: null } });
+  const acts = await withClient(harness.url, (client) =>
+    client.query(
+      `select before, after, reason from audit_entry where action = 'staff.orgs.shadow_allowance.set' order by id`,
+    ),
+  );
+  expect(acts.rows).toEqual([
+    { before: { daily_micro_usd: null }, after: { daily_micro_usd: 5_000_000 }, reason: 'a trial' },
+    { before: { daily_micro_usd: 5_000_000 }, after: { daily_micro_usd: null }, reason: 'a trial' },
+  ]);
+});
+
 test('requests for access wait for support, the oldest first, and are approved or declined once', async () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute));
   const facts = { name: 'Mira', company: 'Alone', use_case: 'Answers.', job_title: '', country: '' };

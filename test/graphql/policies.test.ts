@@ -39,6 +39,8 @@ test('a policy is made, tried, activated, rolled back, ended and deleted, and RE
     policyVersion(name: "agents", version: 2) { yaml gateways { applied total } }
     canaries: policyCanaries(name: "agents") { version state samples onBreach }
     canariesOfNone: policyCanaries(name: "nobody") { version }
+    shadows: policyShadows(name: "agents", hours: 2) { shadowEndpoint runs costDeltaMicro bill }
+    shadowsOfNone: policyShadows(name: "nobody") { runs }
     missing: policyVersion(name: "agents", version: 9) { yaml } }`;
   const seen = await world.ask(tenant, session, read);
   expect(seen.errors).toEqual([]);
@@ -53,7 +55,7 @@ test('a policy is made, tried, activated, rolled back, ended and deleted, and RE
       },
     ],
     ...{ policy: { name: 'agents' }, gone: null, none: null, missing: null },
-    ...{ canaries: [], canariesOfNone: null },
+    ...{ canaries: [], canariesOfNone: null, shadows: [], shadowsOfNone: null },
     policyVersions: [
       { version: 2, status: 'ACTIVE' },
       { version: 1, status: 'ACTIVE' },

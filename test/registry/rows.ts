@@ -124,3 +124,22 @@ export function armRow(
     ...other,
   });
 }
+
+/** The row of a copy that was made for a shadow, of a call at `call.primary_endpoint`; `over` says how both went. */
+export function shadowRow(
+  tenant: Tenant,
+  call: { readonly name: string; readonly shadow_endpoint: string; readonly primary_endpoint: string },
+  over: Partial<NonNullable<RequestRow['shadow']>> = {},
+  other: Partial<RequestRow> = {},
+): RequestRow {
+  return rowOf(tenant, {
+    ...other,
+    shadow: {
+      ...call,
+      bill: 'org',
+      ...{ version: 1, stop_mismatch: false, primary_cost_micro: 100, shadow_cost_micro: 100 },
+      ...{ primary_ttft_ms: 200, shadow_ttft_ms: 200 },
+      ...over,
+    },
+  });
+}

@@ -21,7 +21,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
  * Rooms of a call in their order: each may use those before it, and the files beside the rooms. It is the order of what
  * must be known first, not of what happens first: admission writes the first attempt and opens what watches the hold.
  */
-export const callRooms = ['attempt', 'settle', 'admit', 'answer', 'stages', 'ask'] as const;
+export const callRooms = ['attempt', 'settle', 'admit', 'answer', 'stages', 'shadow', 'ask'] as const;
 
 /** Formats that are another one with other members; they may use all of it, others its `words/` alone. */
 const variants: ReadonlySet<string> = new Set(['openai-completions openai-chat']);

@@ -50,6 +50,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     insured: false,
     warnings: redactionWarnings(incoming),
     attempts: [],
+    ...(incoming.shadow === undefined ? {} : { shadow: incoming.shadow }),
   };
 }
 

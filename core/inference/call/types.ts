@@ -8,7 +8,7 @@ import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
 import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
-import type { AffinityMemory, Decided, Health, RouteLeft } from '../../routing/index.ts';
+import type { AffinityMemory, Decided, DrawnShadow, Health, RouteLeft } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { FaultClass, Generation, Stop, Warning } from '../canonical/types.ts';
 import type { TokenCounter } from '../tokens/counter.ts';
@@ -49,6 +49,38 @@ export interface Incoming {
   readonly cost_cap_micro_usd?: MicroUsd | null;
   /** The call's place under the limits of key and plan; whatever ends the call gives it back. */
   readonly place: LimitSlot;
+  /** Present: the request is a copy of one that was answered, for a shadow. */
+  readonly shadow?: ShadowOf;
+}
+
+/** What a copy was made of, and for what. */
+export interface ShadowOf {
+  /** The call that was answered. */
+  readonly of: RequestId;
+  readonly drawn: DrawnShadow;
+  readonly primary: {
+    readonly endpoint_id: string;
+    readonly cost_micro_usd: number;
+    readonly ttft_ms: number | null;
+    readonly stop: string;
+  };
+}
+
+/** The request of a running call, kept to be copied; it must be told how the call ended. */
+export interface KeptCopy {
+  ended(record: CallRecord): void;
+}
+
+/** The shadows of a process (call/shadow/shadows.ts). */
+export interface Shadows {
+  /** Keeps the request of a call that was drawn; null: too much is kept or under way, or the day is used up. */
+  keep(deps: CallDeps, incoming: Incoming, drawn: DrawnShadow): KeptCopy | null;
+  /** Ends the copies under way, and makes no more. */
+  stop(): void;
+  /** Copies kept or under way. */
+  readonly size: number;
+  /** How often each outcome was. */
+  readonly outcomes: ReadonlyMap<string, number>;
 }
 
 /** Where the answer is written. The gateway's is a Node response; nothing here depends on HTTP/1 or HTTP/2. */
@@ -166,6 +198,8 @@ export interface CallRecord {
   gw_overhead_ms: number;
   /** The routing decision; null when the call was refused before it. */
   decided: Decided | null;
+  /** The call is a copy for a shadow. */
+  readonly shadow?: ShadowOf;
   /** The caller left, and did not come back. */
   left: RouteLeft | null;
   insured: boolean;
@@ -203,6 +237,7 @@ export interface CallDeps {
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
   /** Answers whose caller left, kept for its retry. */
   readonly drained: Drained;
+  readonly shadows: Shadows;
   /** Idempotency claims of a shard after their hold (core/ledger). */
   claims(shard: string): {
     find(scope: string, key_hash: Buffer): Promise<Claim | null>;

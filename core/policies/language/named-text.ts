@@ -1,9 +1,9 @@
 // The text of a policy that a request is about: a version that is stored, or one that is sent with it.
 import { Type } from 'typebox';
 import { type Context, invalid } from '../../kernel/index.ts';
+import { judgePolicy } from '../shadow/allowance.ts';
 import { refuseInvalid } from '../write.ts';
 import { findStoredText } from './read.ts';
-import { validatePolicy } from './validate.ts';
 
 /** How requests name a text beside the name of its policy. */
 export const textInput = {
@@ -30,6 +30,6 @@ export async function findPolicyText(
 ): Promise<{ version: number; yaml: string }> {
   if (yaml === undefined) return findStoredText(context, name, version);
   if (version !== undefined) throw invalid('version', 'conflict', 'Give version or yaml, not both.');
-  refuseInvalid(validatePolicy(yaml, context.services.catalog(), name));
+  refuseInvalid(await judgePolicy(context, yaml, name));
   return { version: 0, yaml };
 }

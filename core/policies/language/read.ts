@@ -3,6 +3,7 @@ import { type Context, type Db, type Id, notFound, orgCaller } from '../../kerne
 import { type CanaryPlan, canariesOf } from '../canary.ts';
 import { type ExperimentPlan, experimentsOf } from '../experiment.ts';
 import type { CanaryKey } from '../halt-store.ts';
+import { type ShadowPlan, shadowsOf } from '../shadow/plan.ts';
 import { findPolicy, findVersion, listActive, listVersions } from '../store.ts';
 import type { PolicyDocument } from '../types.ts';
 import { readStoredPolicy } from './validate.ts';
@@ -45,6 +46,13 @@ export interface PlannedExperiment {
   readonly scopes: Scopes;
 }
 
+/** A shadow, and the scopes that its version rules now. */
+export interface PlannedShadow {
+  readonly plan: ShadowPlan;
+  readonly version: number;
+  readonly scopes: Scopes;
+}
+
 /** What `read` finds in the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
 async function listPlanned<Plan>(
   context: Context,
@@ -72,6 +80,11 @@ export function listCanaries(context: Context, name: string): Promise<PlannedCan
 /** The experiments of the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
 export function listExperiments(context: Context, name: string): Promise<PlannedExperiment[]> {
   return listPlanned(context, name, experimentsOf);
+}
+
+/** The shadows of the newest 100 versions of `name`, newest first. @throws ServiceError not_found. */
+export function listShadows(context: Context, name: string): Promise<PlannedShadow[]> {
+  return listPlanned(context, name, shadowsOf);
 }
 
 /** The canary `key`; null where its version is gone. */

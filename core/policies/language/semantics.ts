@@ -3,7 +3,7 @@ import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import type { Step } from '../../kernel/index.ts';
 import { shareOf } from '../canary.ts';
 import { FINDINGS_MAX, type Finding, shown } from '../shape.ts';
-import { type Actions, type MatchFlat, type PolicyDocument, type Rule, unexecutedKeys } from '../types.ts';
+import type { Actions, MatchFlat, PolicyDocument, Rule } from '../types.ts';
 import { matchesGlob, refusesGlob } from './glob.ts';
 import { isTimeZone } from './time.ts';
 
@@ -13,23 +13,31 @@ interface Semantics {
   readonly notices: readonly Finding[];
 }
 
+/** What an organization may ask for that not every one may. */
+export interface Allowed {
+  /** The platform pays for its shadows, up to the allowance that staff gave it. */
+  readonly shadows_paid: boolean;
+}
+
 class Check {
   readonly faults: Finding[] = [];
   readonly notices: Finding[] = [];
   readonly #catalog: Catalog;
   readonly #document: PolicyDocument;
-  /** Endpoints on trial: each is judged by the share of one rule. */
-  readonly #canaries = new Set<string>();
+  readonly #allowed: Allowed;
+  /** Endpoints on trial, and endpoints that get copies: each is judged by the calls of one rule. */
+  readonly #compared = { canary: new Set<string>(), shadow: new Set<string>() };
   /** Experiments: each is compared over the calls of one rule. */
   readonly #experiments = new Set<string>();
 
-  constructor(catalog: Catalog, document: PolicyDocument) {
+  constructor(catalog: Catalog, document: PolicyDocument, allowed: Allowed) {
     this.#catalog = catalog;
     this.#document = document;
+    this.#allowed = allowed;
   }
 
-  fault(steps: readonly Step[], message: string, unsupported = false): void {
-    if (this.faults.length < FINDINGS_MAX) this.faults.push({ steps, message, unsupported });
+  fault(steps: readonly Step[], message: string): void {
+    if (this.faults.length < FINDINGS_MAX) this.faults.push({ steps, message });
   }
 
   notice(steps: readonly Step[], message: string): void {
@@ -121,10 +129,6 @@ class Check {
     });
     if (actions.weights !== undefined) this.#weights(actions, at);
     this.#traffic(actions, at);
-    for (const key of unexecutedKeys) {
-      if (actions[key] === undefined) continue;
-      this.fault([...at, key], `${key} is not executed by this release; expected a policy without it`, true);
-    }
   }
 
   #weights(actions: Actions, at: readonly Step[]): void {
@@ -165,27 +169,35 @@ class Check {
   /** Canary, shadow and experiment. */
   #traffic(actions: Actions, at: readonly Step[]): void {
     const { canary, shadow, experiment } = actions;
-    if (canary !== undefined) {
-      const endpoint = this.#endpoint(canary.endpoint, [...at, 'canary', 'endpoint']);
-      const reason = endpoint === null ? null : this.#excludedBy(endpoint, actions);
-      if (reason !== null) {
-        const message = `the policy's own ${reason} excludes it; expected an endpoint that may serve`;
-        this.fault([...at, 'canary', 'endpoint'], message);
-      }
-      if (this.#canaries.has(canary.endpoint)) {
-        const message = `${shown(canary.endpoint)} is the canary of another rule; expected one rule for each`;
-        this.fault([...at, 'canary', 'endpoint'], message);
-      }
-      this.#canaries.add(canary.endpoint);
-    }
+    if (canary !== undefined) this.#ofOneRule('canary', canary.endpoint, actions, at);
     if (shadow !== undefined) {
-      this.#endpoint(shadow.endpoint, [...at, 'shadow', 'endpoint']);
-      if (shadow.bill === 'platform') {
+      this.#ofOneRule('shadow', shadow.endpoint, actions, at);
+      this.#share(shadow.percent, [...at, 'shadow', 'percent']);
+      if (shadow.bill === 'platform' && !this.#allowed.shadows_paid) {
         const message = 'platform, but the organization has no shadow allowance; expected org';
         this.fault([...at, 'shadow', 'bill'], message);
       }
     }
     if (experiment !== undefined) this.#experiment(experiment, [...at, 'experiment']);
+  }
+
+  /** An endpoint whose calls are compared: it may serve, and what it shows is told of one rule. */
+  #ofOneRule(kind: 'canary' | 'shadow', id: string, actions: Actions, at: readonly Step[]): void {
+    const steps = [...at, kind, 'endpoint'];
+    const endpoint = this.#endpoint(id, steps);
+    const reason = endpoint === null ? null : this.#excludedBy(endpoint, actions);
+    if (reason !== null) {
+      this.fault(steps, `the policy's own ${reason} excludes it; expected an endpoint that may serve`);
+    }
+    if (this.#compared[kind].has(id)) {
+      this.fault(steps, `${shown(id)} is the ${kind} of another rule; expected one rule for each`);
+    }
+    this.#compared[kind].add(id);
+  }
+
+  #share(percent: number, steps: readonly Step[]): void {
+    if (Math.abs(percent * 100 - shareOf(percent)) <= 1e-6) return;
+    this.fault(steps, `${percent}; expected at most two decimals`);
   }
 
   #experiment({ name, arms }: NonNullable<Actions['experiment']>, at: readonly Step[]): void {
@@ -207,9 +219,7 @@ class Check {
         this.fault([...steps, 'name'], `${arm.name} names two arms; expected control and candidate`);
       }
       seen.add(arm.name);
-      if (Math.abs(arm.percent * 100 - shareOf(arm.percent)) > 1e-6) {
-        this.fault([...steps, 'percent'], `${arm.percent}; expected at most two decimals`);
-      }
+      this.#share(arm.percent, [...steps, 'percent']);
       this.#endpoints(arm, steps);
       if (arm.model !== undefined) this.#model(arm.model, [...steps, 'model']);
     });
@@ -248,8 +258,12 @@ function isUnconditional(rule: Rule): boolean {
 }
 
 /** What is wrong and what is worth knowing of `document`, stored under `name` (null while it has none). */
-export function checkSemantics(document: PolicyDocument, catalog: Catalog, name: string | null): Semantics {
-  const check = new Check(catalog, document);
+export function checkSemantics(
+  document: PolicyDocument,
+  { catalog, allowed }: { readonly catalog: Catalog; readonly allowed: Allowed },
+  name: string | null,
+): Semantics {
+  const check = new Check(catalog, document, allowed);
   check.run(name);
   return check;
 }

@@ -5,7 +5,7 @@ import { pathText } from '../../kernel/index.ts';
 import { type Finding, shapeFindings } from '../shape.ts';
 import type { PolicyDocument } from '../types.ts';
 import { type Place, parsePolicyText } from './parse.ts';
-import { checkSemantics } from './semantics.ts';
+import { type Allowed, checkSemantics } from './semantics.ts';
 
 export interface PolicyRemark {
   /** Dotted with indexes, `rules[2].match.models[0]`; `$` is the document. */
@@ -35,8 +35,15 @@ function faultsOf(findings: readonly Finding[], placeOf: (steps: Finding['steps'
   }));
 }
 
+const STANDARD: Allowed = { shadows_paid: false };
+
 /** Judges `text`, to be stored as `name` (null: not yet named), with the names that `catalog` knows. Never throws. */
-export function validatePolicy(text: string, catalog: Catalog, name: string | null): Verdict {
+export function validatePolicy(
+  text: string,
+  catalog: Catalog,
+  name: string | null,
+  allowed = STANDARD,
+): Verdict {
   const parsed = parsePolicyText(text);
   if (parsed.status === 'fault') {
     return {
@@ -48,7 +55,7 @@ export function validatePolicy(text: string, catalog: Catalog, name: string | nu
   const shape = shapeFindings(value);
   if (shape.length > 0) return { valid: false, faults: faultsOf(shape, placeOf) };
   const document = value as PolicyDocument;
-  const { faults, notices } = checkSemantics(document, catalog, name);
+  const { faults, notices } = checkSemantics(document, { catalog, allowed }, name);
   if (faults.length > 0) return { valid: false, faults: faultsOf(faults, placeOf) };
   return { valid: true, document, notices: remarks(notices, placeOf) };
 }

@@ -18,6 +18,7 @@ import {
   policyFaultCodes,
   policyStatuses,
   rollbackPolicyOperation,
+  shadowBills,
   validatePolicyOperation,
 } from '@svc/core/policies/index.ts';
 import {
@@ -29,6 +30,8 @@ import {
   experimentMetrics,
   listCanariesOperation,
   listExperimentsOperation,
+  listShadowsOperation,
+  Shadow,
 } from '@svc/core/rollouts/index.ts';
 import { dryRunPolicyOperation } from '@svc/core/routing/index.ts';
 import { toWire } from '../../derive.ts';
@@ -41,6 +44,7 @@ derive.enum('PolicyStatus', policyStatuses);
 derive.enum('PolicyFaultCode', policyFaultCodes);
 derive.enum('PolicyCanaryState', canaryStates);
 derive.enum('PolicyCanaryBreach', canaryBreaches);
+derive.enum('PolicyShadowBill', shadowBills);
 derive.enum('PolicyExperimentArmName', armNames);
 derive.enum('PolicyExperimentMetric', experimentMetrics);
 derive.enum('PolicyExperimentDecision', experimentDecisions);
@@ -58,6 +62,7 @@ const PolicyVersion = derive.output('PolicyVersion', PolicyVersionView, {
   }),
 });
 const PolicyCanary = derive.output('PolicyCanary', Canary);
+const PolicyShadow = derive.output('PolicyShadow', Shadow);
 const PolicyExperimentArm = derive.output('PolicyExperimentArm', ExperimentArm);
 const Verdict = derive.output('PolicyVerdict', PolicyVerdict);
 const DryRun = derive.output('PolicyDryRun', dryRunPolicyOperation.output, {
@@ -130,6 +135,25 @@ builder.queryFields((t) => ({
       return found?.data ?? null;
     },
   }),
+  policyShadows: t.field({
+    type: [PolicyShadow],
+    nullable: true,
+    description:
+      'What the shadows of a policy showed beside the calls that they copied, of its newest version first; null where there is no such policy.',
+    args: {
+      ...(derive.args(t.arg, 'PolicyShadows', listShadowsOperation.input) as Record<string, never>),
+      environment: t.arg({ type: EnvironmentEnum }),
+    },
+    extensions: { operation: listShadowsOperation.name },
+    resolve: async (_root, { environment, ...args }, { runner }) => {
+      const input = toWire(listShadowsOperation.input, args);
+      const found = await nullWhenMissing(runner.run(listShadowsOperation, input, { environment }));
+      return found?.data ?? null;
+    },
+  }),
+}));
+
+builder.queryFields((t) => ({
   policySchema: t.field({
     type: 'JSON',
     nullable: true,

@@ -17,6 +17,7 @@ import { CanariesCard } from './canaries-card.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ExperimentsCard } from './experiments/card.tsx';
 import { ScopesCard } from './scopes-card.tsx';
+import { ShadowsCard } from './shadows/card.tsx';
 import { TextPart } from './text-part.tsx';
 import type { Asked } from './try-card.tsx';
 import { VersionsCard } from './versions-card.tsx';
@@ -99,6 +100,10 @@ function Policy({ shown }: { shown: PolicyShown }) {
           <div className="stack policy-side">
             <ScopesCard shown={shown} />
             <CanariesCard key={row.scopes.map((scope) => scope.version).join()} name={row.name} />
+            <ShadowsCard
+              key={`copies of ${row.scopes.map((scope) => scope.version).join()}`}
+              name={row.name}
+            />
             <ExperimentsCard key={`of ${row.scopes.map((scope) => scope.version).join()}`} name={row.name} />
             <VersionsCard shown={shown} chosen={chosen.version} />
           </div>

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../catalog/index.ts';
 import { type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
 import { HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
-import type { RoutePlan } from '../../../routing/index.ts';
+import type { DrawnShadow, RoutePlan } from '../../../routing/index.ts';
 import type { Lane } from '../attempt/lane.ts';
 import type { AttemptTerms, Planned } from '../attempt/terms.ts';
 import { readBefore } from '../patience.ts';
@@ -39,6 +39,8 @@ export interface Admitted {
   readonly terms: Terms;
   /** The first attempt, prepared before the hold; null when it must be prepared now. */
   readonly first: Lane | null;
+  /** The copy that is made of the call once it is answered; null: none. */
+  readonly shadow: DrawnShadow | null;
 }
 
 /** An earlier call used the same Idempotency-Key: its answer is sent again, and no money moves. */
@@ -91,6 +93,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
         ...termsOf(deps, incoming, { catalog, first_event_ms, route, money, text_input_bound }),
       },
       first: drafted(draft, first),
+      shadow: draft.shadow,
     },
   };
 }

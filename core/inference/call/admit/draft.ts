@@ -7,7 +7,13 @@ import { type Catalog, type Endpoint, findModel, namedModel } from '../../../cat
 import { atOnce, compact, hashOfEndUser, ServiceError, type Steps } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
-import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
+import {
+  affordsUnder,
+  type DrawnShadow,
+  planRoute,
+  type RouteFeatures,
+  type RoutePlan,
+} from '../../../routing/index.ts';
 import type { CanonicalRequest, Generation } from '../../canonical/types.ts';
 import { throttleMs } from '../attempt/failover.ts';
 import { type Lane, prepare, rawLaneOf } from '../attempt/lane.ts';
@@ -26,6 +32,7 @@ import { capsOf, type HoldInput } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import { exactRequest, type Read, readAtOnce, readInSteps } from './read.ts';
+import { copied, rulingOfCopy, shadowOf } from './shadow.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
 /** Default time limit to the first event (docs/routing.md#limits-of-an-attempt). */
@@ -58,6 +65,8 @@ export interface Draft {
    * The first attempt, ready to send, with the caps it was prepared for; null when the balance must be known first.
    */
   readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
+  /** The copy that is made of the call once it is answered; null: none. */
+  readonly shadow: DrawnShadow | null;
 }
 
 /** The settings of the caller's organization that decide about calls. */
@@ -125,7 +134,7 @@ function* decide(
   const read = incoming.in_slices ? yield* readInSteps(incoming) : readAtOnce(incoming);
   const { body, request: asked } = read;
   const catalog = deps.catalog();
-  const request = underItsId(catalog, asked, incoming.grant.environment);
+  const request = copied(underItsId(catalog, asked, incoming.grant.environment), incoming, catalog);
   const account = accountOf(dialect, request);
   // Accounts of the pool hold no files of callers, and other tenants' files must stay out of reach.
   if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);
@@ -139,12 +148,13 @@ function* decide(
   yield;
   record.has_images = features.images;
   record.has_schema = features.json_schema;
-  const ruling = rulingOf(policies, incoming, request, {
+  const ruled = rulingOf(policies, incoming, request, {
     now_ms: deps.clock.nowMs(),
     features,
     hasCacheHints: () => hasCacheHints(request),
     hasOwnKey: () => hasOwnKey(keys, findModel(catalog, request.model, incoming.grant.environment)),
   });
+  const ruling = incoming.shadow === undefined ? ruled : rulingOfCopy(incoming.shadow, ruled);
   const found = routeOrRefusal(deps, { catalog, incoming, request, features, ruling, keys, account });
   const { route, max_tokens } = underPolicy(
     ruling,
@@ -163,6 +173,7 @@ function* decide(
     prompts: request.completion?.prompts ?? 1,
     text_input_bound: addsInput(features, request) || account !== null ? null : textInputBound(size),
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
+    shadow: ruling === null ? null : shadowOf(incoming, ruling, request, account),
   };
   if (route instanceof ServiceError) {
     const draft = { ...facts, hold_input: holdInputOf(deps, incoming, request, [], bound) };
@@ -170,8 +181,8 @@ function* decide(
   }
   record.warnings.push(...request.warnings, ...route.warnings);
   const endpoints = route.plan.map((item) => item.endpoint);
-  const own = holdInputOf(deps, incoming, request, endpoints, bound);
-  const draft = { ...facts, hold_input: max_tokens === null ? own : { ...own, max_tokens } };
+  const asks = holdInputOf(deps, incoming, request, endpoints, bound);
+  const draft = { ...facts, hold_input: max_tokens === null ? asks : { ...asks, max_tokens } };
   return { draft, request: asked, endpoints, read };
 }
 

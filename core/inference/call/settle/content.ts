@@ -30,6 +30,8 @@ export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRe
   const { body, dialect, headers, grant, in_slices } = incoming;
   const { logging, redact } = grant.data_policy;
   if (!logging || record.zdr) return null;
+  // An organization gets no answers for which the platform pays.
+  if (incoming.shadow?.drawn.plan.bill === 'platform') return null;
   const slot = deps.payloads.open(grant.org_id, body.length);
   if (slot === null) return null;
   return (record, kept) => {

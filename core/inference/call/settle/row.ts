@@ -2,8 +2,9 @@
 import type { RequestRow } from '../../../analytics/index.ts';
 import { type Environment, type Id, type RequestId, ulidMs } from '../../../kernel/index.ts';
 import { shownWarnings } from '../../caller/svc.ts';
+import { RESTARTING } from '../attempt/outcome.ts';
 import { routeSoFar } from '../record.ts';
-import type { AttemptRecord, CallRecord } from '../types.ts';
+import type { AttemptRecord, CallRecord, ShadowOf } from '../types.ts';
 
 function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] {
   return {
@@ -25,11 +26,13 @@ function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] 
 /**
  * The row of `record` in the deployment `cell`. Null when the caller's own rate limit refused it
  * (docs/outcomes.md#refused-before-the-hold): those are only counted (`rejected_24h`), because a caller that keeps
- * exceeding a limit must not cost a row each time.
+ * exceeding a limit must not cost a row each time. Null too for a copy that was refused.
  */
 export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   if (record.error_code === 'rate_limit_exceeded') return null;
-  const { grant, usage, endpoint } = record;
+  const { grant, usage, endpoint, shadow } = record;
+  // Nothing was sent, and nobody was refused anything.
+  if (shadow !== undefined && record.status === 'rejected') return null;
   return {
     request_id: record.request_id,
     org_id: grant.org_id,
@@ -78,6 +81,24 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
     route_trace: routeSoFar(record),
     warnings: shownWarnings(record.warnings),
     attempt_rows: record.attempts.map(attemptRow),
+    ...(shadow === undefined || record.error_code === RESTARTING.code
+      ? {}
+      : { shadow: shadowRun(record, shadow) }),
+  };
+}
+
+/** How a copy went beside the call that it was made of. One that ended with its process says nothing. */
+function shadowRun(
+  { cost, stop, upstream_ttft_ms }: CallRecord,
+  { drawn, primary }: ShadowOf,
+): NonNullable<RequestRow['shadow']> {
+  const { plan, ruling } = drawn;
+  return {
+    ...{ name: ruling.policy, version: ruling.version, bill: plan.bill },
+    ...{ shadow_endpoint: plan.endpoint_id, primary_endpoint: primary.endpoint_id },
+    stop_mismatch: (stop?.reason ?? '') !== primary.stop,
+    ...{ primary_cost_micro: primary.cost_micro_usd, shadow_cost_micro: cost?.total_micro_usd ?? 0 },
+    ...{ primary_ttft_ms: primary.ttft_ms, shadow_ttft_ms: upstream_ttft_ms },
   };
 }
 

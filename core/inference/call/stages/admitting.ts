@@ -43,10 +43,11 @@ export class Admitting implements Stage {
     this.start(admission.call);
   }
 
-  private start({ terms, first }: Admitted): void {
+  private start({ terms, first, shadow }: Admitted): void {
     const { call, incoming } = this;
     const run = { call, terms, keepContent: contentKeeper(call.deps, incoming, call.record) };
     if (call.answer.sink.gone) return cancel(run, null);
+    if (shadow !== null) call.copy = call.deps.shadows.keep(call.deps, incoming, shadow);
     const pursuit = { run, incoming, tries: new Tries(terms), media: null };
     if (first === null) return tryNext(pursuit, null);
     tellLost(call.record, first.lost);

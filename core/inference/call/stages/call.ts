@@ -1,7 +1,7 @@
 import { Answer } from '../answer/answer.ts';
 import { endRecord, newRecord, timeTaken } from '../record.ts';
 import type { Watched } from '../ticker.ts';
-import type { CallDeps, CallRecord, Incoming, Reattachable, Sink } from '../types.ts';
+import type { CallDeps, CallRecord, Incoming, KeptCopy, Reattachable, Sink } from '../types.ts';
 
 /**
  * What happens to a call in one stage of its life. Each stage is a class with exactly the facts that exist in it.
@@ -38,6 +38,8 @@ export class Call implements Watched, Reattachable {
   readonly record: CallRecord;
   readonly answer: Answer;
   readonly started: number;
+  /** Its request, where a shadow gets a copy of it; only then does a running stream keep its body. */
+  copy: KeptCopy | null = null;
   private stage = NO_STAGE;
 
   constructor(deps: CallDeps, incoming: Incoming, sink: Sink) {
@@ -109,6 +111,7 @@ export class Call implements Watched, Reattachable {
     deps.drained.delete(this);
     answer.sink.onDrain = answer.sink.onGone = null;
     deps.record(record);
+    this.copy?.ended(record);
   }
 
   private goneAway(): void {
