@@ -5,7 +5,7 @@ import { type KeyRingStatus, readKeyRingStatus, total } from '@svc/core/keyring/
 import { type Command, UsageError } from '../../command.ts';
 import { staffContext } from '../../context.ts';
 import { withDatabase } from '../../installation.ts';
-import { FILE, fileOf, NAME, shownKeys } from './flags.ts';
+import { FILE, fileOf, NAME, shownKeys, untilFollowed } from './flags.ts';
 
 /** Why a key is still needed; null: it is not. */
 function needOf({ keys, unnamed, unnamed_codes }: KeyRingStatus, name: string, ends: boolean): string | null {
@@ -29,12 +29,18 @@ export const command: Command = {
     withDatabase(async (pool) => {
       const file = fileOf(input);
       const name = input.positionals[0] as string;
-      const status = await readKeyRingStatus(pool, loadRootKey(file), now());
-      const need = needOf(status, name, input.has('end-codes'));
+      const read = () => readKeyRingStatus(pool, loadRootKey(file), now());
+      const needed = async () => needOf(await read(), name, input.has('end-codes'));
+      let need = await needed();
+      if (need === null) {
+        await untilFollowed(file);
+        need = await needed();
+      }
       if (need !== null) return { json: { file, name, need }, text: `${name} stays: ${need}`, ok: false };
+      const { keys } = await read();
       removeRootKey(file, name);
       const context = await staffContext(pool);
-      const id = status.keys.find((key) => key.name === name)?.id ?? '';
+      const id = keys.find((key) => key.name === name)?.id ?? '';
       await context.transaction((context) =>
         writeAudit(context, {
           ...{ action: 'keyring.remove', org_id: null, target: { type: 'root_key', id, display: name } },

@@ -4,7 +4,8 @@ import { now } from '@svc/core/kernel/index.ts';
 import { type Resealed, readKeyRingStatus, resealAll } from '@svc/core/keyring/index.ts';
 import type { Command } from '../../command.ts';
 import { staffContext } from '../../context.ts';
-import { rootKey, withDatabase } from '../../installation.ts';
+import { keyRingFile, rootKey, withDatabase } from '../../installation.ts';
+import { untilFollowed } from './flags.ts';
 import { outdated } from './shown.ts';
 
 /** On the second channel, so that `--json` prints one object and nothing else. */
@@ -15,6 +16,7 @@ export const command: Command = {
   run: () =>
     withDatabase(async (pool) => {
       const ring = rootKey();
+      await untilFollowed(keyRingFile());
       const context = await staffContext(pool);
       const { columns, unopened } = await resealAll(pool, ring, tell);
       const status = await readKeyRingStatus(pool, ring, now());

@@ -1,7 +1,16 @@
 // Providers that take keys of callers, beside those of every world, and what tests do with such keys.
 import { expect } from 'vitest';
 import type { Reply } from '../caller.ts';
-import { INPUT_MICRO, idOf, type Org, OUTPUT_MICRO, priceOf, useWorld, type World } from '../world.ts';
+import {
+  INPUT_MICRO,
+  idOf,
+  type Org,
+  OUTPUT_MICRO,
+  priceOf,
+  useWorld,
+  type World,
+  type WorldOptions,
+} from '../world.ts';
 
 const COPIES = 16;
 export const FEE_BPS = 500;
@@ -131,8 +140,12 @@ function modelText(kind: Kind, n: number): string {
 }
 
 /** Opens a world of such providers before the tests of the file; call the result inside tests. */
-export function useOwnWorld(aws_url: () => string = () => 'http://127.0.0.1:9'): OwnWorld {
+export function useOwnWorld(
+  aws_url: () => string = () => 'http://127.0.0.1:9',
+  more: Pick<WorldOptions, 'env' | 'gateway'> = {},
+): OwnWorld {
   const world = useWorld({
+    ...more,
     models: { 'messages-pair': 0, dead: 0, 'dead-pair': 0, keyed: 0, hung: 0, 'script-sim-messages': 0 },
     extras: (sites) => ({
       providers: providersOf(sites, aws_url()),
