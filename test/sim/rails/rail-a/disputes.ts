@@ -1,6 +1,6 @@
 // Disputes of the simulated rail-a. The money is taken when one is lost.
 import { type Dispute, RailARefusal } from './objects.ts';
-import { idOf, type RailAStore, seconds } from './store.ts';
+import { idOf, type RailAStore } from './store.ts';
 
 const RESPOND_SECONDS = 7 * 86_400;
 
@@ -44,8 +44,8 @@ export class Disputes {
       currency: payment.currency,
       reason_code: more.reason ?? 'goods_or_services_not_provided',
       phase: more.phase ?? 'chargeback',
-      respond_by: seconds() + RESPOND_SECONDS,
-      created_at: seconds(),
+      respond_by: this.store.seconds() + RESPOND_SECONDS,
+      created_at: this.store.seconds(),
       amount_deducted: 0,
       status: 'open',
     };

@@ -178,6 +178,15 @@ const opening = (order_id: string, amount = 118_000) => ({
   cancel_url: 'http://shop.test/back',
 });
 
+test('a clock that was moved is of its own simulator alone, in whichever file the next one starts', async () => {
+  const [moved, other] = [await startRailASim(), await startRailASim()];
+  moved.turn({ clock_shift_ms: 5 * 86_400_000 });
+  const made = (store: typeof moved.store) =>
+    store.createOrder({ amount: 100, currency: 'INR', receipt: 'r' }).created_at;
+  expect(made(moved.store) - made(other.store)).toBeGreaterThan(4 * 86_400);
+  await Promise.all([moved.close(), other.close()]);
+});
+
 test('its page: a decline leaves it open, closing leads back, paying posts signed fields to the merchant', async () => {
   const order = await create();
   const opened = await press(sim.url, '/v1/checkout/embedded', opening(order.id));

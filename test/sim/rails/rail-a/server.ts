@@ -12,7 +12,7 @@ import type { Bank, NoticeFate } from './mandates.ts';
 import { type Order, type Payment, type RailAEvent, RailARefusal } from './objects.ts';
 import { checkoutPage, returnPage } from './page.ts';
 import { type SettlementFault, Settlements } from './settlements.ts';
-import { type Body, moveClock, RailAStore } from './store.ts';
+import { type Body, RailAStore } from './store.ts';
 import { railAWire, signReturn } from './wire.ts';
 
 export interface RailASimOptions {
@@ -110,7 +110,7 @@ class RailAServer {
     if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
     if (knobs.currency !== undefined) this.store.currency = knobs.currency;
     if (knobs.notices !== undefined) this.store.mandates.notice_fate = knobs.notices;
-    if (knobs.clock_shift_ms !== undefined) moveClock(knobs.clock_shift_ms);
+    if (knobs.clock_shift_ms !== undefined) this.store.clock_shift_ms = knobs.clock_shift_ms;
     if (knobs.refunds !== undefined) this.store.refund_fate = knobs.refunds;
     if (knobs.settlement !== undefined) this.settlements.fault = knobs.settlement;
   }

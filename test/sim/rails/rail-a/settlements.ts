@@ -1,7 +1,7 @@
 // What the simulated rail-a pays out: captured payments and refunds, less its fees, and the report of every line.
 import type { Disputes } from './disputes.ts';
 import type { Dispute, Payment, ReconItem, Refund, Settlement } from './objects.ts';
-import { idOf, type RailAStore, seconds } from './store.ts';
+import { idOf, type RailAStore } from './store.ts';
 
 /** The days of the report are those of India. */
 const INDIA_SECONDS = 19_800;
@@ -33,7 +33,7 @@ export class Settlements {
   }
 
   /** Settles what is captured or refunded and not settled yet, at `at`; null when there is nothing. */
-  settle(at = seconds()): Settlement | null {
+  settle(at = this.store.seconds()): Settlement | null {
     const { omit = [], payout_delta = 0, stray } = this.fault;
     const isNew = ({ id }: { id: string }) => !this.items.has(id) && !omit.includes(id);
     const payments = [...this.store.payments.values()].filter((one) => one.captured && isNew(one));

@@ -39,17 +39,6 @@ export function idOf(prefix: string): string {
   return `${prefix}_${[...randomBytes(14)].map((byte) => LETTERS[byte % 62]).join('')}`;
 }
 
-/** How far the clock of the rail was moved: it knows nothing of the product's. */
-const clock = { shift_ms: 0 };
-
-export function moveClock(shift_ms: number): void {
-  clock.shift_ms = shift_ms;
-}
-
-export function seconds(): number {
-  return Math.floor((Date.now() + clock.shift_ms) / 1_000);
-}
-
 function missing(): RailARefusal {
   return new RailARefusal(400, 'The id provided does not exist');
 }
@@ -123,6 +112,8 @@ export class RailAStore {
   refund_fate: 'processed' | 'pending' = 'processed';
   /** Whether a payment is disputed, so that the rail takes no refund of it. */
   bars_refund: (payment_id: string) => boolean = () => false;
+  /** How far the clock of this rail was moved: it knows nothing of the product's. */
+  clock_shift_ms = 0;
   readonly mandates: Mandates;
   private readonly emit: (event: RailAEvent) => void;
   /** Payments by order and orders by receipt; made at the first look, because all may come from a file. */
@@ -133,7 +124,7 @@ export class RailAStore {
     this.emit = emit;
     const { orders, payments } = this;
     this.mandates = new Mandates({
-      ...{ orders, payments, idOf, seconds },
+      ...{ orders, payments, idOf, seconds: () => this.seconds() },
       tell: (type, entities) => this.tell(type, entities),
       attempt: (order_id, method, payer) => this.attempt(order_id, method, payer),
       capture: (payment_id) => this.capture(payment_id),
@@ -141,12 +132,22 @@ export class RailAStore {
     });
   }
 
+  seconds(): number {
+    return Math.floor((Date.now() + this.clock_shift_ms) / 1_000);
+  }
+
   tell(type: string, entities: Readonly<Record<string, object>>): void {
     const payload = Object.fromEntries(
       Object.entries(entities).map(([name, entity]) => [name, { entity: structuredClone(entity) }]),
     );
     const contains = Object.keys(entities);
-    const about = { account_id: 'acc_SimulatedRail', event: type, contains, payload, created_at: seconds() };
+    const about = {
+      account_id: 'acc_SimulatedRail',
+      event: type,
+      contains,
+      payload,
+      created_at: this.seconds(),
+    };
     this.emit({ id: idOf('evt'), type, body: { entity: 'event', ...about } });
   }
 
@@ -159,7 +160,7 @@ export class RailAStore {
       currency,
       receipt,
       notes: notesOf(body['notes']),
-      created_at: seconds(),
+      created_at: this.seconds(),
       ...registrationOf(body),
       amount_paid: 0,
       amount_due: amount,
@@ -212,7 +213,7 @@ export class RailAStore {
       contact: payer.contact ?? '+919999999999',
       description: payer.description ?? null,
       notes: payer.notes ?? [],
-      created_at: seconds(),
+      created_at: this.seconds(),
       status: 'created',
       captured: false,
       late_authorized: false,
@@ -310,7 +311,7 @@ export class RailAStore {
       payment_id: payment.id,
       notes: notesOf(body['notes']),
       receipt: typeof body['receipt'] === 'string' ? body['receipt'] : null,
-      created_at: seconds(),
+      created_at: this.seconds(),
       speed_requested: body['speed'] === 'optimum' ? 'optimum' : 'normal',
       speed_processed: body['speed'] === 'optimum' ? 'instant' : 'normal',
       status: this.refund_fate,
