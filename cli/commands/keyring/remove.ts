@@ -29,18 +29,18 @@ export const command: Command = {
     withDatabase(async (pool) => {
       const file = fileOf(input);
       const name = input.positionals[0] as string;
-      const read = () => readKeyRingStatus(pool, loadRootKey(file), now());
-      const needed = async () => needOf(await read(), name, input.has('end-codes'));
+      const ring = loadRootKey(file);
+      const needed = async () =>
+        needOf(await readKeyRingStatus(pool, ring, now()), name, input.has('end-codes'));
       let need = await needed();
       if (need === null) {
         await untilFollowed(file);
         need = await needed();
       }
       if (need !== null) return { json: { file, name, need }, text: `${name} stays: ${need}`, ok: false };
-      const { keys } = await read();
+      const id = shownKeys(file).find((key) => key.name === name)?.id ?? '';
       removeRootKey(file, name);
       const context = await staffContext(pool);
-      const id = keys.find((key) => key.name === name)?.id ?? '';
       await context.transaction((context) =>
         writeAudit(context, {
           ...{ action: 'keyring.remove', org_id: null, target: { type: 'root_key', id, display: name } },
