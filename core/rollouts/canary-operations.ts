@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { idOf, listOf, named, nullable, oneOf, operation, orgCaller, Time } from '../kernel/index.ts';
 import { canaryBreaches, listCanaries, type PlannedCanary, SHARES } from '../policies/index.ts';
 import { type CanaryRow, listJudged } from './store.ts';
+import { readers } from './window.ts';
 
 export const canaryStates = ['pending', 'green', 'red', 'done'] as const;
 const Rate = nullable(Type.Number({ description: 'share of the calls that failed; null without calls' }));
@@ -91,10 +92,7 @@ export const listCanariesOperation = operation({
   method: 'GET',
   path: '/v1/policies/:name/canaries',
   summary: 'Show how the canaries of a policy do against the endpoints that they would replace',
-  audience: {
-    ...{ kind: 'key', scopes: ['manage:policies', 'read:usage'] },
-    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
-  },
+  audience: readers,
   input: Type.Object({ name: Type.String() }),
   output: listOf(Canary),
   errors: [],

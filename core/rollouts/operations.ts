@@ -26,10 +26,10 @@ import { compareCalls } from './compare.ts';
 import { listExperimentsOperation } from './experiments/experiment-operations.ts';
 import { listShadowsOperation } from './shadows/shadow-operations.ts';
 import { type Move, sumUp } from './sum.ts';
+import { hoursBefore } from './window.ts';
 
 const CALLS_MAX = 1_000;
 const MOVES_MAX = 100;
-const HOUR_MS = 3_600_000;
 
 const Input = Type.Object({
   name: Type.String(),
@@ -137,7 +137,7 @@ export const diffPolicyOperation = operation({
     if (org === null) throw notFound();
     const ruling = await readRulingPolicies(context.db, org_id);
     const to = context.now();
-    const from = new Date(to.getTime() - (input.hours ?? 24) * HOUR_MS);
+    const from = hoursBefore(to, input.hours ?? 24);
     const without = project_id === null ? [...ruling.projects.keys()] : [];
     const { rows, total } = await listAnswered(context.db, {
       ...{ org_id, environment, project_id, without, from, to },

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { type Context, named, nullable, oneOf, operation, orgCaller } from '../../kernel/index.ts';
 import { armNames, listExperiments, type PlannedExperiment, SHARES } from '../../policies/index.ts';
+import { hoursBefore, hoursInput, readers } from '../window.ts';
 import { type Comparison, compareArms, type Moments, sampleRatioP, tooLittle } from './comparison.ts';
 import {
   type ArmHours,
@@ -17,7 +18,6 @@ import {
 export const experimentDecisions = ['better', 'worse', 'cannot_tell'] as const;
 export { metrics as experimentMetrics };
 
-const HOUR_MS = 3_600_000;
 /** A split that chance makes less often than this is none of chance's, and nothing is read from it. */
 const RATIO_P_MIN = 0.001;
 
@@ -134,7 +134,7 @@ function view({ plan, version, scopes }: PlannedExperiment, metric: Metric, seen
 async function read(context: Context, name: string, metric: Metric, hours: number): Promise<Seen> {
   const { org_id, environment } = orgCaller(context);
   const of: ExperimentOf = { org_id, environment, name };
-  const since = new Date(context.now().getTime() - hours * HOUR_MS);
+  const since = hoursBefore(context.now(), hours);
   const drawn = await readMoments(context.db, of, 'error_rate');
   const moments = metric === 'error_rate' ? drawn : await readMoments(context.db, of, metric);
   return { moments, drawn, hours: await readHours(context.db, of, since) };
@@ -167,13 +167,10 @@ export const listExperimentsOperation = operation({
   method: 'GET',
   path: '/v1/policies/:name/experiments',
   summary: 'Compare the arms of the experiments of a policy',
-  audience: {
-    ...{ kind: 'key', scopes: ['manage:policies', 'read:usage'] },
-    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
-  },
+  audience: readers,
   input: Type.Object({
     name: Type.String(),
-    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 720, default: 24 })),
+    hours: hoursInput,
     metric: Type.Optional(oneOf(metrics, 'PolicyExperimentMetric')),
   }),
   output: named(

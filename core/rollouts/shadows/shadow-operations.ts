@@ -2,9 +2,9 @@
 import { type Static, Type } from 'typebox';
 import { idOf, named, nullable, oneOf, operation, orgCaller } from '../../kernel/index.ts';
 import { listShadows, type PlannedShadow, SHARES, shadowBills } from '../../policies/index.ts';
+import { hoursBefore, hoursInput, readers } from '../window.ts';
 import { readSums, type ShadowSums } from './shadow-store.ts';
 
-const HOUR_MS = 3_600_000;
 const Ttft = (of: string) =>
   nullable(
     Type.Number({
@@ -78,13 +78,10 @@ export const listShadowsOperation = operation({
   method: 'GET',
   path: '/v1/policies/:name/shadows',
   summary: 'Compare the shadows of a policy with the calls that they copied',
-  audience: {
-    ...{ kind: 'key', scopes: ['manage:policies', 'read:usage'] },
-    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
-  },
+  audience: readers,
   input: Type.Object({
     name: Type.String(),
-    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 720, default: 24 })),
+    hours: hoursInput,
   }),
   output: named(
     'PolicyShadowList',
@@ -95,7 +92,7 @@ export const listShadowsOperation = operation({
   async run(context, { name, hours = 24 }) {
     const { org_id, environment } = orgCaller(context);
     const planned = await listShadows(context, name);
-    const since = new Date(context.now().getTime() - hours * HOUR_MS);
+    const since = hoursBefore(context.now(), hours);
     const sums = await readSums(context.db, { org_id, environment, name }, since);
     return { object: 'list' as const, hours, data: planned.flatMap((shadow) => viewsOf(shadow, sums)) };
   },
