@@ -91,6 +91,7 @@ export {
   removeDomainOperation,
   verifyDomainOperation,
 } from './sso/domains.ts';
+export { signOutByProvider } from './sso/logout.ts';
 export { recheckDomains } from './sso/recheck.ts';
 export { mappedRoles } from './sso/roles.ts';
 export { connectionStates, SsoConnectionView, SsoDomainView, SsoView, ssoKinds } from './sso/schema.ts';

@@ -6,6 +6,7 @@ import {
   describeServiceProvider,
   finishSignOn,
   isAdminOfAlias,
+  signOutByProvider,
   startSignOn,
   takeSamlAnswer,
 } from '@svc/core/identity/index.ts';
@@ -91,6 +92,7 @@ const hostsOf = ({ headers }: Request) => [`https://${headers.host}`, `http://${
 
 /** The answer of a provider in base64, with the rest of its form. A larger one is refused before it is read. */
 const FORM_MAX = 512 * 1_024;
+const LOGOUT_MAX = 16 * 1_024;
 
 function bindStart(scope: FastifyInstance, parts: HttpParts): void {
   scope.get<SignOnRequest>('/v1/auth/sso/:alias/start', (request, reply) =>
@@ -118,20 +120,32 @@ function bindCallback(scope: FastifyInstance, parts: HttpParts): void {
   );
 }
 
-function bindSaml(scope: FastifyInstance, parts: HttpParts): void {
-  scope.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: FORM_MAX },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+/** A field of a form; empty where it is not there. Two of them are none: each reader of the form would take another. */
+function fieldOf({ body }: Request, name: string): string {
+  const sent = body instanceof URLSearchParams ? body.getAll(name) : [];
+  return sent.length === 1 ? (sent[0] as string) : '';
+}
+
+/** What an OpenID provider sends by itself, without a browser, when somebody signs out there. */
+function bindLogout(scope: FastifyInstance, parts: HttpParts): void {
+  scope.post<SignOnRequest>(
+    '/v1/auth/sso/:alias/logout',
+    { bodyLimit: LOGOUT_MAX },
+    async (request, reply) => {
+      await takeTurn(parts, request, reply, PUBLIC);
+      const context = requestContext(parts, request, reply, PUBLIC);
+      await signOutByProvider(context, request.params.alias, fieldOf(request, 'logout_token'));
+      return reply.code(200).header('cache-control', 'no-store').send();
+    },
   );
+}
+
+function bindSaml(scope: FastifyInstance, parts: HttpParts): void {
   scope.post<SignOnRequest>('/v1/auth/sso/:alias/acs', { bodyLimit: FORM_MAX }, (request, reply) =>
     answer(parts, request, reply, () => {
-      const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-      const sent = form.getAll('SAMLResponse');
       const context = requestContext(parts, request, reply, PUBLIC);
       return takeSamlAnswer(context, request.params.alias, {
-        // Two of them are none: each reader of the form would take another.
-        sent: sent.length === 1 ? (sent[0] as string) : '',
+        sent: fieldOf(request, 'SAMLResponse'),
         origin: consoleOf(context, hostsOf(request)),
       });
     }),
@@ -148,11 +162,17 @@ function bindSaml(scope: FastifyInstance, parts: HttpParts): void {
 export function bindSignOn(app: FastifyInstance, parts: HttpParts): void {
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);
-    const known = { start: 'GET', callback: 'GET', acs: 'POST', metadata: 'GET' };
+    const known = { start: 'GET', callback: 'GET', acs: 'POST', metadata: 'GET', logout: 'POST' };
     for (const [name, method] of Object.entries(known))
       scope.known_paths.add(method, `/v1/auth/sso/:alias/${name}`, false);
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: FORM_MAX },
+      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+    );
     bindStart(scope, parts);
     bindCallback(scope, parts);
+    bindLogout(scope, parts);
     bindSaml(scope, parts);
   });
 }

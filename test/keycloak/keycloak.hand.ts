@@ -1,5 +1,7 @@
 // `make keycloak KEYCLOAK=http://127.0.0.1:18080`: both ways of single sign-on over a Keycloak that runs already, with groups and
 // a change of its keys. Run by hand: Keycloak is 177 MB and takes a minute to start (test/README.md).
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { refreshMetadata } from '@svc/core/identity/index.ts';
 import { readConfig, shiftClock } from '@svc/core/kernel/index.ts';
@@ -9,6 +11,7 @@ import { startHarness } from '../registry/harness.ts';
 import { startNameServer } from '../sim/dns.ts';
 import { beginSaml, comeBack } from '../sim/saml/browser.ts';
 import { arrive, cookieOf, leave, prove } from '../sim/sso-browser.ts';
+import { atFileEnd } from '../support/ends.ts';
 import { CLIENT_SECRET, makeRealm } from './realm.ts';
 
 const names = await startNameServer();
@@ -21,8 +24,20 @@ const harness = await startHarness({ services: { egress } });
 const { a, call } = harness;
 await prove(harness, names, a, 'acme.example');
 const BASE = 'http://127.0.0.1:8080/v1/auth/sso/acme';
+/** Carries what the provider sends by itself into this process, which listens nowhere else. */
+const carrier = createServer(async (request, reply) => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const body = Buffer.concat(parts).toString();
+  const headers = { 'content-type': String(request.headers['content-type']) };
+  reply.writeHead((await call('POST', String(request.url), { headers, body })).statusCode).end();
+});
+await new Promise<void>((done) => carrier.listen(0, '127.0.0.1', done));
+atFileEnd(() => new Promise((done) => carrier.close(done)));
+const logout_url = `http://127.0.0.1:${(carrier.address() as AddressInfo).port}/v1/auth/sso/acme/logout`;
 const realm = await makeRealm(process.env['KEYCLOAK'] ?? 'http://127.0.0.1:18080', {
   ...{ entity_id: `${BASE}/metadata`, acs_url: `${BASE}/acs`, callback_url: `${BASE}/callback` },
+  logout_url,
 });
 
 afterEach(() => shiftClock(0));
@@ -67,6 +82,16 @@ test('people of Keycloak enter over OpenID Connect with the roles of their group
   await connect('oidc', { issuer: realm.url, client_id: 'svc', client_secret: CLIENT_SECRET });
   expect(await who(await byOidc('kim'))).toEqual(['kim@acme.example', 'admin', 'oidc']);
   expect(await who(await byOidc('lee'))).toEqual(['lee@acme.example', 'billing', 'oidc']);
+});
+
+test('a sign-out at Keycloak ends the session here, and the one of another person stays', async () => {
+  await connect('oidc', { issuer: realm.url, client_id: 'svc', client_secret: CLIENT_SECRET });
+  const keyOf = async (username: string) =>
+    cookieOf(await byOidc(username), 'svc_session').split('=')[1] as string;
+  const [kim, lee] = [await keyOf('kim'), await keyOf('lee')];
+  await realm.signOut('kim');
+  const status = async (key: string) => (await call('GET', '/v1/auth/session', { key })).statusCode;
+  expect([await status(kim), await status(lee)]).toEqual([401, 200]);
 });
 
 test('after a change of its keys OpenID Connect goes on, and SAML does once its description was fetched', async () => {

@@ -8,6 +8,8 @@ export interface Realm {
   readonly url: string;
   /** Signs with a new key from now on; the old one is gone. */
   rotateKeys(): Promise<void>;
+  /** Ends the sessions of `username` at the provider, which tells its clients before it answers. */
+  signOut(username: string): Promise<void>;
   /** Signs `username` in at `url` and returns the page that the provider answers with, or the address that it sends on to. */
   login(url: string, username: string): Promise<{ body: string; location: string | null }>;
 }
@@ -16,10 +18,11 @@ interface Own {
   readonly entity_id: string;
   readonly acs_url: string;
   readonly callback_url: string;
+  readonly logout_url: string;
 }
 
 /** What the two clients of this service look like in a realm, as docs/organizations/sign-on.md says. */
-function clientsOf({ entity_id, acs_url, callback_url }: Own): object[] {
+function clientsOf({ entity_id, acs_url, callback_url, logout_url }: Own): object[] {
   const saml = {
     clientId: entity_id,
     protocol: 'saml',
@@ -56,7 +59,11 @@ function clientsOf({ entity_id, acs_url, callback_url }: Own): object[] {
     secret: CLIENT_SECRET,
     publicClient: false,
     redirectUris: [callback_url],
-    attributes: { 'pkce.code.challenge.method': 'S256' },
+    attributes: {
+      'pkce.code.challenge.method': 'S256',
+      'backchannel.logout.url': logout_url,
+      'backchannel.logout.session.required': 'true',
+    },
     protocolMappers: [
       {
         name: 'groups',
@@ -134,6 +141,11 @@ export async function makeRealm(base: string, own: Own): Promise<Realm> {
   return {
     url: `${base}/realms/svc-test`,
     login: signIn,
+    async signOut(username) {
+      const path = `/svc-test/users?exact=true&username=${username}`;
+      const [found] = (await admin('GET', path)) as { id: string }[];
+      await admin('POST', `/svc-test/users/${found?.id}/logout`);
+    },
     async rotateKeys() {
       const path = `/svc-test/components?type=org.keycloak.keys.KeyProvider`;
       const before = (await admin('GET', path)) as { id: string; providerId: string }[];

@@ -20,6 +20,10 @@ export interface SimProvider {
   person: SimPerson;
   /** How often it asked its person to sign in. */
   readonly logins: () => number;
+  /** Its session of who signed in last, as its tokens name it. */
+  readonly sid: () => string;
+  /** Signs `sub` out of its session `sid` and tells the client; throws unless the client has taken it. */
+  signOut(sub: string, sid: string): Promise<void>;
 }
 
 async function listen(handle: (request: IncomingMessage, reply: ServerResponse) => void): Promise<string> {
@@ -37,9 +41,12 @@ export async function startProvider(options: {
   redirect_uri: string;
   userinfo?: boolean;
   auth_method?: 'client_secret_basic' | 'client_secret_post';
+  /** Where the client wants to hear of sign-outs, and who carries what is sent there. */
+  logout?: { readonly uri: string; readonly send: (url: URL, body: string) => Promise<number> };
 }): Promise<SimProvider> {
   let provider: Provider | null = null;
   let logins = 0;
+  let sid = '';
   const issuer = await listen((request, reply) => {
     const { pathname } = new URL(request.url ?? '/', 'http://provider.invalid');
     if (provider !== null && pathname.startsWith('/interaction/')) {
@@ -54,7 +61,16 @@ export async function startProvider(options: {
     client_secret: 'a-secret-of-the-provider',
     person: { sub: 'nobody' } as SimPerson,
     logins: () => logins,
+    sid: () => sid,
+    async signOut(sub: string, of: string) {
+      const client = await provider?.Client.find(sim.client_id);
+      if (client === undefined) throw new Error('the client is not known');
+      // Its published types do not have the method.
+      const teller = client as unknown as { backchannelLogout(sub: string, sid: string): Promise<void> };
+      await teller.backchannelLogout(sub, of);
+    },
   };
+  const { logout } = options;
   provider = new Provider(issuer, {
     clients: [
       {
@@ -62,12 +78,24 @@ export async function startProvider(options: {
         client_secret: sim.client_secret,
         redirect_uris: [options.redirect_uri],
         ...(options.auth_method === undefined ? {} : { token_endpoint_auth_method: options.auth_method }),
+        ...(logout === undefined
+          ? {}
+          : { backchannel_logout_uri: logout.uri, backchannel_logout_session_required: true }),
       },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     conformIdTokenClaims: options.userinfo === true,
     cookies: { keys: ['a key of the simulator'] },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      backchannelLogout: { enabled: logout !== undefined },
+    },
+    ...(logout === undefined
+      ? {}
+      : {
+          fetch: async (url, init) =>
+            new Response(null, { status: await logout.send(new URL(url.toString()), String(init?.body)) }),
+        }),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     pkce: { required: () => true },
     findAccount: (_context, accountId) => ({
@@ -82,6 +110,9 @@ export async function startProvider(options: {
       await grant.save();
       return grant;
     },
+  });
+  provider.on('authorization.success', ({ oidc: { session } }) => {
+    sid = session?.sidFor(sim.client_id) ?? '';
   });
   return sim;
 }

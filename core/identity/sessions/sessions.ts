@@ -7,7 +7,13 @@ import { endHeldStaffSession, insertStaffSession } from '../staff-store.ts';
 import type { SessionRow, SignInMethod, Transport } from '../types.ts';
 import { sessionCaller } from '../view.ts';
 import { addressPrefix, isInNetworks } from './network.ts';
-import { endHeldSession, endOldestSessions, insertSession, rotateSession } from './store.ts';
+import {
+  endHeldSession,
+  endOldestSessions,
+  insertSession,
+  type ProviderLogin,
+  rotateSession,
+} from './store.ts';
 import { hashToken, hasTokenForm, newToken, readCookie, sessionCookie } from './token.ts';
 
 const HOUR_S = 3_600;
@@ -70,6 +76,8 @@ export async function openSession(
     readonly two_factor: boolean;
     /** The organization whose identity provider vouches for the person; the session acts there alone. */
     readonly sso_org_id?: Id<'org'>;
+    /** What its provider says of the sign-in. */
+    readonly login?: ProviderLogin | undefined;
     /** When the person gave the proof, where that was before now. */
     readonly proved_at?: Date;
   },
@@ -98,7 +106,7 @@ export async function openSession(
     expires_at: new Date(at.getTime() + hours * HOUR_S * 1000),
   };
   if (made.transport === 'cookie') await endReplaced(context, 'session');
-  await insertSession(context.db, { ...session, hash: hashToken(token) });
+  await insertSession(context.db, { ...session, hash: hashToken(token), login: made.login });
   await endOldestSessions(context.db, person.id, SESSIONS_MAX);
   return { session, token };
 }

@@ -71,7 +71,16 @@ export async function listOrgSessions(
   return rows;
 }
 
-type NewSession = Omit<SessionRow, 'email' | 'last_seen_at'> & { readonly hash: Buffer };
+/** Whom the provider of an organization signed in, and in which session of its own, where it says so; both as hashes. */
+export interface ProviderLogin {
+  readonly subject: Buffer;
+  readonly sid: Buffer | null;
+}
+
+type NewSession = Omit<SessionRow, 'email' | 'last_seen_at'> & {
+  readonly hash: Buffer;
+  readonly login?: ProviderLogin | undefined;
+};
 
 /** Stores a session that begins now. */
 export async function insertSession(db: Db, session: NewSession): Promise<void> {
@@ -79,8 +88,8 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
     name: 'identity.insert_session',
     text: `
       insert into session (id, hash, user_id, org_id, method, transport, two_factor, ip_prefix, user_agent,
-                           proved_at, created_at, last_seen_at, idle_seconds, expires_at, sso_org_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)`,
+                           proved_at, created_at, last_seen_at, idle_seconds, expires_at, sso_org_id, sso_subject, sso_sid)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16)`,
     values: [
       session.id,
       session.hash,
@@ -96,6 +105,8 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
       session.idle_seconds,
       session.expires_at,
       session.sso_org_id,
+      session.login?.subject ?? null,
+      session.login?.sid ?? null,
     ],
   });
 }
@@ -200,6 +211,26 @@ export async function endSsoSessions(
     values: [args.org_id, args.user_id],
   });
   return rowCount;
+}
+
+/**
+ * Ends the sessions that came of a sign-in at the provider of an organization and began before `before`: those of the provider's
+ * session where it is named, and where none was named at the sign-in, those of the subject. Returns whose they were.
+ */
+export async function endProviderSessions(
+  db: Db,
+  args: { org_id: Id<'org'>; subject: Buffer | null; sid: Buffer | null; before: Date },
+): Promise<{ id: Id<'session'>; user_id: Id<'user'> }[]> {
+  const { rows } = await db.query<{ id: Id<'session'>; user_id: Id<'user'> }>({
+    name: 'identity.end_provider_sessions',
+    text: `
+      delete from session
+       where sso_org_id = $1 and created_at < $4
+         and (sso_sid = $3 or sso_subject = $2 and ($3::bytea is null or sso_sid is null))
+       returning id, user_id`,
+    values: [args.org_id, args.subject, args.sid, args.before],
+  });
+  return rows;
 }
 
 /** Ends the sessions by password of these people; returns how many. */

@@ -20,6 +20,7 @@ export function addressesOf(context: Context, alias: string) {
     start_url: `${base}/start`,
     callback_url: `${base}/callback`,
     acs_url: `${base}/acs`,
+    logout_url: `${base}/logout`,
     // The name of this service for SAML is where its description is.
     entity_id: `${base}/metadata`,
   };

@@ -108,6 +108,7 @@ async function open(
   );
   const opened = await openSession(context, person, {
     ...{ method, transport: 'cookie', two_factor: asserted.mfa || counts, sso_org_id: org_id },
+    login: asserted.login,
     proved_at: new Date(proved_ms),
   });
   const { session } = opened;

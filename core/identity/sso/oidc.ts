@@ -1,44 +1,17 @@
 // OpenID Connect with an organization's provider, by openid-client: code flow, PKCE, state and nonce, and an ID token
 // whose signature is checked. Every request goes through the guarded client, since organizations name the addresses.
 import * as client from 'openid-client';
-import { type Egress, type EgressResponse, egressOf } from '../../egress/index.ts';
+import { egressOf } from '../../egress/index.ts';
 import type { Context, Services } from '../../kernel/index.ts';
 import { SsoFault } from './fault.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import { ALGORITHMS, loginOf } from './logout-token.ts';
 import type { Asserted, OidcConfig, ProviderFacts } from './types.ts';
 
-/** Signatures with a key that only the provider has: never `none`, and never one made with a secret that we know too. */
-const ALGORITHMS = ['RS256', 'ES256', 'PS256'];
-const BYTES_MAX = 262_144;
 /** A fresh proof may be as old as a slow sign-in. */
 const PROOF_S = 300;
 const GROUPS_MAX = 1_000;
 const TEXT_MAX = 256;
-
-function asResponse(answer: Extract<EgressResponse, { fault: null }>): Response {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(answer.headers))
-    if (value !== undefined) headers.set(name, [value].flat().join(', '));
-  const has_body = ![204, 205, 304].includes(answer.status);
-  return new Response(has_body ? new Uint8Array(answer.body) : null, { status: answer.status, headers });
-}
-
-function guardedFetch(egress: Egress): client.CustomFetch {
-  return async (url, { method, headers, body }) => {
-    if ((await egress.refusalOf(url)) !== null) throw new SsoFault('unsafe_url');
-    const answer = await egress.exchange({
-      url,
-      method: method === 'POST' ? 'POST' : 'GET',
-      headers,
-      body: body === undefined || body === null ? null : String(body),
-      connect_ms: 3_000,
-      total_ms: 8_000,
-      body_bytes_max: BYTES_MAX,
-    });
-    if (answer.fault !== null) throw new SsoFault('provider_unreachable');
-    if (!answer.complete) throw new SsoFault('answer_invalid');
-    return asResponse(answer);
-  };
-}
 
 /** `error` as a fault: that of the guarded client where it is the cause, else `otherwise`. */
 function faultOf(error: unknown, otherwise: SsoFault['reason']): SsoFault {
@@ -195,7 +168,8 @@ export async function finishOidc(
       is_whole || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : await client.fetchUserInfo(configuration, tokens.access_token, token.sub);
-    return readClaims({ ...more, ...token }, provider.config.claim_map);
+    const asserted = readClaims({ ...more, ...token }, provider.config.claim_map);
+    return { ...asserted, login: loginOf({ iss: token.iss, sub: token.sub, sid: token['sid'] }) };
   } catch (error) {
     const fault = faultOf(error, 'answer_invalid');
     const cause = fault.cause as { code?: unknown } | undefined;

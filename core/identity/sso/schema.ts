@@ -66,6 +66,9 @@ export const SsoView = named(
         {
           start_url: Type.String({ description: 'where people begin, for a tile at the provider' }),
           callback_url: Type.String({ description: 'oidc: what the provider asks for as redirect address' }),
+          logout_url: Type.String({
+            description: 'oidc: where the provider tells of a sign-out (back-channel logout)',
+          }),
           acs_url: Type.String({ description: 'saml: where the provider sends its answers' }),
           entity_id: Type.String({ description: 'saml: the name of this service; its description is there' }),
         },
@@ -113,6 +116,7 @@ export const ssoExample: SsoView = {
   service_provider: {
     start_url: 'https://llm.example/v1/auth/sso/acme/start',
     callback_url: 'https://llm.example/v1/auth/sso/acme/callback',
+    logout_url: 'https://llm.example/v1/auth/sso/acme/logout',
     acs_url: 'https://llm.example/v1/auth/sso/acme/acs',
     entity_id: 'https://llm.example/v1/auth/sso/acme/metadata',
   },

@@ -1,5 +1,6 @@
 // Identity providers as stored.
 import type { Id, Role } from '../../kernel/index.ts';
+import type { ProviderLogin } from '../sessions/store.ts';
 
 /** Owners are made by owners alone, never by a provider. */
 export type MappedRole = Exclude<Role, 'owner'>;
@@ -103,4 +104,6 @@ export interface Asserted {
   readonly mfa: boolean;
   /** When the person last gave a proof there; null when it does not say. */
   readonly proved_at: Date | null;
+  /** What a sign-out at an OpenID provider will name. */
+  readonly login?: ProviderLogin;
 }

@@ -16,7 +16,10 @@ export function ProviderAddresses({ kind, addresses }: { kind: string; addresses
           ['ACS URL', addresses.acsUrl, 'the ACS URL'],
           ['Entity ID', addresses.entityId, 'the entity ID'],
         ]
-      : [['Redirect', addresses.callbackUrl, 'the redirect address']];
+      : [
+          ['Redirect', addresses.callbackUrl, 'the redirect address'],
+          ['Sign-out', addresses.logoutUrl, 'the address for sign-outs'],
+        ];
   return (
     <dl className="sign-on-facts">
       {rows.map(([name, url, what]) => (
