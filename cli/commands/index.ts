@@ -188,6 +188,11 @@ export const commands: readonly Listed[] = [
   listed('disputes show', 'show one dispute', () => import('./disputes/show.ts')),
   listed('disputes lift', 'let an organization make calls again', () => import('./disputes/lift.ts')),
   listed('disputes paid', 'note that a loss was paid', () => import('./disputes/paid.ts')),
+  listed(
+    'approvals list',
+    'show acts of staff that wait for a second person',
+    () => import('./review/approvals.ts'),
+  ),
   listed('review list', 'show payments that differ from what was asked', () => import('./review/list.ts')),
   listed('review accept', 'book what was paid', () => import('./review/accept.ts')),
   listed('review refuse', 'give back what was paid', () => import('./review/refuse.ts')),

@@ -25,8 +25,10 @@ export { rangeOf, reconcile } from './reconciliation/report.ts';
 export { BalanceView, EntryView } from './schema.ts';
 export {
   findOrgsOperation,
+  GRANT,
   getStaffBalanceOperation,
   getStaffOrgOperation,
+  grantApproved,
   grantCreditOperation,
   listStaffEntriesOperation,
   StaffOrgView,

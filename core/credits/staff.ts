@@ -1,6 +1,7 @@
 // What staff do with organizations and their credit (docs/sign-in.md#staff): each act and each look at a customer's
 // rows is an entry of the audit log, in the transaction of the act. Reached over the staff listener alone.
 import { Type } from 'typebox';
+import { askSecondPerson } from '../approvals/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
@@ -24,8 +25,8 @@ import { EntryView } from './schema.ts';
 import { listStaffLotsOperation, staffReconciliationOperation } from './staff-accounts.ts';
 import { auditTargetOf, Env, getStaffOrg, lookInto } from './staff-org.ts';
 
-/** The most that one person may grant alone; approval by a second person is not part of this release. */
-const GRANT_MAX_MICRO_USD = 100_000_000;
+/** An act that a second person may have to approve. */
+export const GRANT = 'staff.credits.grant';
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;
 const anyone = { kind: 'staff', roles: 'any' } as const;
@@ -163,10 +164,10 @@ export const listStaffEntriesOperation = operation({
 });
 
 export const grantCreditOperation = operation({
-  name: 'staff.credits.grant',
+  name: GRANT,
   method: 'POST',
   path: '/staff/orgs/:id/credits/grants',
-  summary: 'Grant credit, at most 100 USD, with the reason; once per reference',
+  summary: 'Grant credit with the reason, above 100 USD with a second person; once per reference',
   audience: { kind: 'staff', roles: ['finance'] },
   input: Type.Object({
     id: Type.String(),
@@ -182,7 +183,7 @@ export const grantCreditOperation = operation({
     balance: Figures,
     replay: Type.Boolean(),
   }),
-  errors: ['idempotency_conflict'],
+  errors: ['idempotency_conflict', 'pending_approval'],
   example: {
     seq: 3,
     lot_id: 'lot_01KACZ3V8S6T5R4Q3P2N1M0K9J',
@@ -190,17 +191,13 @@ export const grantCreditOperation = operation({
     replay: false,
   },
   async run(context, input) {
-    const { org, book_id, reference, replay } = await context.transaction(async (context) => {
-      const org = await getStaffOrg(context, input.id);
-      if (input.amount_micro > GRANT_MAX_MICRO_USD) {
-        throw new ServiceError(
-          'permission_denied',
-          'A grant above 100 USD needs a second person; it is booked with svcctl.',
-          { param: 'amount_micro', details: { limit_micro_usd: GRANT_MAX_MICRO_USD } },
-        );
-      }
-      return { org, ...(await orderGrant(context, org, input)) };
-    });
+    const org = await getStaffOrg(context, input.id);
+    const { amount_micro: amount_micro_usd, reason } = input;
+    const asked = { ...input, id: org.id };
+    await askSecondPerson(context, { action: GRANT, input: asked, org, amount_micro_usd, reason });
+    const { book_id, reference, replay } = await context.transaction((context) =>
+      orderGrant(context, org, input),
+    );
     const { seq, lot_id } = await bookedCredit(context, { book_id, reference });
     const balance = await readBalance(context.shards.at(org.shard), book_id);
     return {
@@ -215,6 +212,11 @@ export const grantCreditOperation = operation({
     };
   },
 });
+
+/** Grants what a second person has approved, in the open transaction. @throws ServiceError idempotency_conflict. */
+export async function grantApproved(context: Context, input: Grant & { readonly id: string }): Promise<void> {
+  await orderGrant(context, await getStaffOrg(context, input.id), input);
+}
 
 interface Grant {
   readonly amount_micro: number;

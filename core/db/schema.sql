@@ -438,6 +438,41 @@ create policy everybody on public.api_key as permissive for all to public using 
 create policy own_org on public.api_key as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.api_key to svc_runtime;
 
+create table public.approval (
+  id text not null,
+  action text not null,
+  input jsonb not null,
+  input_hash bytea not null,
+  org_id text,
+  amount_micro_usd bigint not null,
+  reason text not null,
+  status text not null,
+  asked_by text not null,
+  asked_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  decided_by text,
+  decided_at timestamp with time zone,
+  note text,
+  constraint approval_pkey PRIMARY KEY (id),
+  constraint approval_amount_micro_usd_check CHECK ((amount_micro_usd > 0)),
+  constraint approval_by_another CHECK (((status <> 'approved'::text) OR (decided_by <> asked_by))),
+  constraint approval_check CHECK ((expires_at > asked_at)),
+  constraint approval_decided CHECK ((((status = 'pending'::text) = (decided_by IS NULL)) AND ((status = 'pending'::text) = (decided_at IS NULL)))),
+  constraint approval_id_check CHECK ((id ~~ 'apr\_%'::text)),
+  constraint approval_input_hash_check CHECK ((octet_length(input_hash) = 32)),
+  constraint approval_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'refused'::text, 'withdrawn'::text]))),
+  constraint approval_withdrawn_by_asker CHECK (((status <> 'withdrawn'::text) OR (decided_by = asked_by))),
+  constraint approval_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES staff(id),
+  constraint approval_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES staff(id),
+  constraint approval_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE UNIQUE INDEX approval_asked_once ON public.approval USING btree (action, input_hash) WHERE (status = 'pending'::text);
+CREATE INDEX approval_newest ON public.approval USING btree (asked_at DESC, id DESC);
+alter table public.approval enable row level security;
+create policy everybody on public.approval as permissive for all to public using (true) with check (true);
+create policy own_org on public.approval as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.approval to svc_runtime;
+
 create table public.audit_chain (
   org_id text not null,
   day date not null,

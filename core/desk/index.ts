@@ -1,3 +1,10 @@
+export {
+  ApprovalView,
+  approvalStates,
+  approveActOperation,
+  listApprovalsOperation,
+  refuseActOperation,
+} from './approvals.ts';
 export { BudgetsView, listStaffBudgetsOperation } from './budgets.ts';
 export { findMailsOperation, MailView, releaseAddressOperation, resendMailOperation } from './mails.ts';
 export {

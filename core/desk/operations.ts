@@ -26,6 +26,7 @@ import {
   TopupView,
   viewTopup,
 } from '../topups/index.ts';
+import { approvalOperations } from './approvals.ts';
 import { listStaffBudgetsOperation } from './budgets.ts';
 import { findMailsOperation, releaseAddressOperation, resendMailOperation } from './mails.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
@@ -252,6 +253,7 @@ export const resolveItemOperation = operation({
 });
 
 export const deskOperations = [
+  ...approvalOperations,
   listStaffTopupsOperation,
   listStaffDocumentsOperation,
   staffPdfOperation,

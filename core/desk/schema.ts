@@ -51,7 +51,9 @@ export const ActView = Type.Object({
 });
 
 /** Members of `facts` as names with text, for people to read. */
-function namedFacts(facts: Readonly<Record<string, unknown>> | null): { name: string; value: string }[] {
+export function namedFacts(
+  facts: Readonly<Record<string, unknown>> | null,
+): { name: string; value: string }[] {
   return Object.entries(facts ?? {})
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => ({ name, value: typeof value === 'string' ? value : JSON.stringify(value) }));

@@ -68,6 +68,7 @@ export const codes = {
   legal_acceptance_required: { status: 403, type: 'permission_error', retry: false },
   invite_required: { status: 403, type: 'permission_error', retry: false },
   managed_elsewhere: { status: 403, type: 'permission_error', retry: false },
+  pending_approval: { status: 403, type: 'permission_error', retry: false },
   feature_disabled: { status: 403, type: 'permission_error', retry: false },
   policy_denied: { status: 403, type: 'permission_error', retry: false },
   byok_key_rejected: { status: 403, type: 'permission_error', retry: false },

@@ -25,6 +25,7 @@ export const prefixes = {
   webhook: 'wh',
   session: 'ses',
   staff: 'stf',
+  approval: 'apr',
   mail: 'mail',
   ticket: 'tkt',
   announcement: 'ann',

@@ -10,6 +10,8 @@ export {
   closeBatchOperation,
   createBatchOperation,
   listBatchesOperation,
+  MAKE_CODES,
+  makeApproved,
   staffRedeemOperations,
 } from './staff.ts';
 export { listBatches, purgeMisses } from './store.ts';

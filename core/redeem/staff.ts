@@ -1,7 +1,9 @@
 // Batches of codes as staff make, watch and end them.
 import { type Static, Type } from 'typebox';
+import { askSecondPerson } from '../approvals/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
+  type Context,
   lineOf,
   named,
   nullable,
@@ -9,7 +11,6 @@ import {
   page,
   pageInput,
   pageOf,
-  ServiceError,
   Time,
   TimeIn,
   timeInMs,
@@ -19,9 +20,9 @@ import { endBatch, makeBatch } from './batch.ts';
 import { listBatches } from './store.ts';
 import type { Batch } from './types.ts';
 
+/** An act that a second person may have to approve. */
+export const MAKE_CODES = 'staff.redeem.create';
 const finance = { kind: 'staff', roles: ['finance'] } as const;
-/** The most that one code may be worth when one person makes it alone: as of a grant. */
-const CODE_MAX_MICRO_USD = 100_000_000;
 
 export const BatchView = named(
   'RedeemBatch',
@@ -70,7 +71,7 @@ const example: BatchView = {
 };
 
 /** Members of a new batch, of staff and of `svcctl`. */
-const wanted = {
+const NewBatch = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$' }),
   amount_micro: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   codes: Type.Integer({ minimum: 1, maximum: 10_000 }),
@@ -79,35 +80,42 @@ const wanted = {
   max_per_org: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
   country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
   new_org_only: Type.Optional(Type.Boolean()),
-};
+});
 
 export const createBatchOperation = operation({
-  name: 'staff.redeem.create',
+  name: MAKE_CODES,
   method: 'POST',
   path: '/staff/redeem/batches',
-  summary: 'Make a batch of codes; they are in this answer alone',
+  summary:
+    'Make a batch of codes, worth more than 100 USD with a second person; they are in this answer alone',
   audience: finance,
-  input: Type.Object(wanted),
+  input: NewBatch,
   output: Type.Object({ batch: BatchView, csv: Type.String({ description: 'the codes, shown once' }) }),
-  errors: ['already_exists'],
+  errors: ['already_exists', 'pending_approval'],
   example: { batch: example, csv: 'code,amount_micro_usd,batch\r\n' },
   async run(context, input) {
-    if (input.amount_micro > CODE_MAX_MICRO_USD) {
-      throw new ServiceError(
-        'permission_denied',
-        'Codes above 100 USD need a second person; they are made with svcctl.',
-        { param: 'amount_micro', details: { limit_micro_usd: CODE_MAX_MICRO_USD } },
-      );
-    }
-    const { amount_micro, valid_until, ...rest } = input;
-    const made = await makeBatch(context, context.services.root_key, {
-      ...rest,
-      amount_micro_usd: amount_micro,
-      valid_until: new Date(timeInMs(valid_until)),
+    const { amount_micro, codes, name } = input;
+    await askSecondPerson(context, {
+      ...{ action: MAKE_CODES, input, org: null, reason: `codes ${name}` },
+      // What all of them are worth: a batch of small codes moves as much.
+      amount_micro_usd: Math.min(amount_micro * codes, Number.MAX_SAFE_INTEGER),
     });
-    return { batch: viewBatch(made.batch, 0), csv: made.csv };
+    return makeApproved(context, input);
   },
 });
+
+/** Makes a batch that needs no second person, or has one. @throws ServiceError already_exists. */
+export async function makeApproved(
+  context: Context,
+  { amount_micro, valid_until, ...rest }: Static<typeof NewBatch>,
+): Promise<{ batch: BatchView; csv: string }> {
+  const made = await makeBatch(context, context.services.root_key, {
+    ...rest,
+    amount_micro_usd: amount_micro,
+    valid_until: new Date(timeInMs(valid_until)),
+  });
+  return { batch: viewBatch(made.batch, 0), csv: made.csv };
+}
 
 export const closeBatchOperation = operation({
   name: 'staff.redeem.close',

@@ -95,8 +95,10 @@ export type { RefundFact } from './rails/refund-types.ts';
 export { type Callback, type CheckoutOpening, type Rail, RailError } from './rails/types.ts';
 export { acceptReview, listReviews, refuseReview } from './review/decide.ts';
 export {
+  ACCEPT,
   acceptTopupOperation,
   listReviewsOperation,
+  REFUSE,
   ReviewView,
   refuseTopupOperation,
   staffTopupOperations,

@@ -46,6 +46,7 @@ import { CountScalar, DateScalar, DateTimeScalar, MicroUsdScalar, MinorScalar } 
 import { addAccess } from './access.ts';
 import { addAdmission } from './admission.ts';
 import { addAnnouncements } from './announcements.ts';
+import { addApprovals } from './approvals.ts';
 import { addClosing } from './closing.ts';
 import { addDesk } from './desk.ts';
 import { addLegal } from './legal.ts';
@@ -280,7 +281,7 @@ type Granted = Static<typeof grantCreditOperation.output>;
 mutation({
   name: 'grantCredit',
   operation: grantCreditOperation,
-  description: 'Grants credit, at most 100 USD; `reference` makes it happen once.',
+  description: 'Grants credit, above 100 USD with a second person; `reference` makes it happen once.',
   rename: { id: 'orgId' },
   payload: (t) => ({
     seq: t.field({ type: 'Count', resolve: ({ seq }: Granted) => seq }),
@@ -342,6 +343,7 @@ mutation({
 
 const parts = { builder, derive, connectionType, orgPage, mutation, StaffOrg };
 addDesk(parts);
+addApprovals(parts);
 addMoneyBack(parts);
 addSupport(parts);
 addAccess(parts);

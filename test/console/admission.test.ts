@@ -4,7 +4,7 @@ import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { expectAccessible, expectNoSidewaysScroll, fillSignIn, openPage, picture } from './browser.ts';
 import { startStack } from './stack.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { makeMember, memberState } from './staff/member.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 

@@ -12,7 +12,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { makeMember, memberState } from './staff/member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -12,7 +12,7 @@ import { withClient } from '../support/books.ts';
 import { staffContext } from '../support/provision.ts';
 import { openPage } from './browser.ts';
 import type { Stack } from './stack.ts';
-import { writeMatters } from './staff-member.ts';
+import { writeMatters } from './staff/member.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -14,7 +14,7 @@ import {
 } from './browser.ts';
 import { expectChosenInSight, expectFramesHold, expectRowsReached } from './keyboard.ts';
 import { writeMoney } from './money-past.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { makeMember, memberState } from './staff/member.ts';
 
 const { stack, browser, owner } = await startConsole();
 let staff: Awaited<ReturnType<typeof memberState>>;

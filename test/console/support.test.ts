@@ -4,7 +4,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, signedIn } from './browser.ts';
 import { type Stack, startStack } from './stack.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { makeMember, memberState } from './staff/member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

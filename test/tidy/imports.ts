@@ -17,6 +17,7 @@ export const concepts = [
   'ledger',
   'orgs',
   'identity',
+  'approvals',
   'webhooks',
   'workflow-starts',
   'keys',

@@ -1,7 +1,9 @@
 // `svcctl` where it speaks of organizations of others: closing one, and payments that wait for a decision.
 import { readFileSync } from 'node:fs';
+import { putApproval } from '@svc/core/approvals/store.ts';
 import { createPool } from '@svc/core/db/index.ts';
-import type { Id } from '@svc/core/kernel/index.ts';
+import { createStaff } from '@svc/core/identity/index.ts';
+import { type Id, newId } from '@svc/core/kernel/index.ts';
 import { findOrg, type Org } from '@svc/core/orgs/index.ts';
 import { moveTopup } from '@svc/core/topups/store.ts';
 import { afterAll, expect, test } from 'vitest';
@@ -94,4 +96,27 @@ test('tickets from before tickets kept the number of their document get it, and 
   );
   // The top-up is not paid and has no document, so that its ticket has none either.
   expect(found.map(({ body }) => body.invoice_number)).toEqual([number, 'as it was', undefined, undefined]);
+}, 60_000);
+
+test('what waits for a second person is listed with who asked, and is not listed once it lapsed', async () => {
+  const org = await made('waiter', 'Waiter');
+  expect((await svcctl('approvals', 'list')).out).toContain('Nothing waits.');
+  const asker = await createStaff(staffContext(pool), Buffer.alloc(32, 7), {
+    ...{ email: 'mira@svc.example', roles: ['finance' as const] },
+  });
+  const asked_at = new Date();
+  const act = { action: 'staff.credits.grant', input: { reference: 'r' }, input_hash: Buffer.alloc(32, 1) };
+  await putApproval(pool, {
+    ...{ id: newId('approval'), ...act, org_id: org.id, amount_micro_usd: 250_000_000, reason: 'contract' },
+    ...{ asked_by: asker.id, asked_at, expires_at: new Date(asked_at.getTime() + 3_600_000) },
+  });
+  const { out } = await svcctl('approvals', 'list');
+  expect(out).toMatch(
+    /staff\.credits\.grant of Waiter: 250000000 micro-USD, asked by mira@svc\.example \(contract\)/,
+  );
+  await rows(
+    `update approval set asked_at = asked_at - interval '2 hours', expires_at = asked_at - interval '1 hour'`,
+    [],
+  );
+  expect(JSON.parse((await svcctl('approvals', 'list', '--json')).out)).toEqual([]);
 }, 60_000);

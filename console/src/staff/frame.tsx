@@ -29,6 +29,7 @@ const nav: readonly NavItem[] = [
   { href: '/', name: 'Find', icon: 'search', key: 'f' },
   { href: '/queue', name: 'Queue', icon: 'alert-triangle', key: 'q' },
   { href: '/reviews', name: 'Reviews', icon: 'eye', key: 'r' },
+  { href: '/approvals', name: 'Approvals', icon: 'users', key: 'v' },
   { href: '/disputes', name: 'Disputes', icon: 'refresh', key: 'd' },
   { href: '/limits', name: 'Limits', icon: 'gauge', key: 'l' },
   { href: '/plans', name: 'Plans', icon: 'file-invoice', key: 'p' },

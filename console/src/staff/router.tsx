@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails.
 import {
   createRootRoute,
   createRoute,
@@ -75,6 +75,15 @@ const reviewsRoute = createRoute({
   component: lazyRouteComponent(
     kept(() => import('./pages/reviews/page.tsx')),
     'ReviewsPage',
+  ),
+});
+
+const approvalsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/approvals',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/approvals/page.tsx')),
+    'ApprovalsPage',
   ),
 });
 
@@ -170,6 +179,7 @@ export function createStaffRouter() {
           orgRoute,
           queueRoute,
           reviewsRoute,
+          approvalsRoute,
           disputesRoute,
           limitsRoute,
           plansRoute,

@@ -69,6 +69,22 @@ async function lockReview(context: Context, id: Id<'topup'>): Promise<Topup> {
   });
 }
 
+/** Whose payment is in review, and what it would buy or what was asked, whichever is more; null when it is not in review. */
+export async function readReviewWorth(
+  context: Context,
+  id: Id<'topup'>,
+): Promise<{ org: { id: Id<'org'>; name: string }; amount_micro_usd: number } | null> {
+  const topup = await findTopup(context.db, { id, org_id: null });
+  if (topup?.status !== 'review') return null;
+  const paid = await paidFor(context, topup);
+  const offer = await offerFor(context, topup, paid);
+  const org_name = (await nameTopups(context.db, [id])).get(id)?.org_name ?? '';
+  return {
+    org: { id: topup.org_id, name: org_name },
+    amount_micro_usd: Math.max(topup.credits_micro, offer?.credits_micro ?? 0),
+  };
+}
+
 async function conclude(
   context: Context,
   topup: Topup,

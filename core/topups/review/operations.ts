@@ -1,7 +1,9 @@
 // What staff do with payments that differ from what was asked. Each act is an entry of the audit log, in the transaction of
 // the act.
 import { Type } from 'typebox';
+import { askSecondPerson } from '../../approvals/index.ts';
 import {
+  type Context,
   idOf,
   isId,
   lineOf,
@@ -13,8 +15,11 @@ import {
   Time,
 } from '../../kernel/index.ts';
 import type { Topup } from '../types.ts';
-import { acceptReview, listReviews, type Review, refuseReview } from './decide.ts';
+import { acceptReview, listReviews, type Review, readReviewWorth, refuseReview } from './decide.ts';
 
+/** Acts that a second person may have to approve. */
+export const ACCEPT = 'staff.topups.accept';
+export const REFUSE = 'staff.topups.refuse';
 const finance = { kind: 'staff', roles: ['finance'] } as const;
 
 const Minor = Type.Integer();
@@ -116,17 +121,27 @@ export const listReviewsOperation = operation({
   },
 });
 
+/** @throws ServiceError pending_approval for a payment that one person does not decide. */
+async function askFor(
+  context: Context,
+  { action, id, reason }: { action: string; id: Topup['id']; reason: string },
+): Promise<void> {
+  const worth = await readReviewWorth(context, id);
+  if (worth === null) return;
+  await askSecondPerson(context, { ...worth, action, input: { id, reason }, reason });
+}
+
 const Act = Type.Object({ id: idOf('topup'), reason: lineOf(500) });
 
 export const acceptTopupOperation = operation({
-  name: 'staff.topups.accept',
+  name: ACCEPT,
   method: 'POST',
   path: '/staff/topups/:id/accept',
   summary: 'Accept what was paid: amount, tax and credits follow from it, and it is booked with its document',
   audience: finance,
   input: Act,
   output: DecidedView,
-  errors: ['state_conflict'],
+  errors: ['state_conflict', 'pending_approval'],
   example: {
     id: reviewExample.id,
     status: 'paid',
@@ -135,25 +150,29 @@ export const acceptTopupOperation = operation({
     invoice_number: 'INV/26-27/00001',
   },
   async run(context, { id, reason }) {
-    return viewDecided(await acceptReview(context, { id: topupId(id), reason }));
+    const act = { action: ACCEPT, id: topupId(id), reason };
+    await askFor(context, act);
+    return viewDecided(await acceptReview(context, act));
   },
 });
 
 export const refuseTopupOperation = operation({
-  name: 'staff.topups.refuse',
+  name: REFUSE,
   method: 'POST',
   path: '/staff/topups/:id/refuse',
   summary: 'Refuse what was paid: it goes back whole at the rail, and the top-up has failed',
   audience: finance,
   input: Act,
   output: DecidedView,
-  errors: ['state_conflict'],
+  errors: ['state_conflict', 'pending_approval'],
   example: {
     ...{ id: reviewExample.id, status: 'failed', credits_micro: 11_107_346 },
     ...{ invoice_id: null, invoice_number: null },
   },
   async run(context, { id, reason }) {
-    return viewDecided(await refuseReview(context, { id: topupId(id), reason }));
+    const act = { action: REFUSE, id: topupId(id), reason };
+    await askFor(context, act);
+    return viewDecided(await refuseReview(context, act));
   },
 });
 

@@ -57,7 +57,7 @@ function Fields({ faults }: { faults: BatchFaults }) {
         maxLength: 40,
       })}
       <div className="batch-pair">
-        {field('amount', 'Dollars of each code', 'At most 100.', { inputMode: 'decimal' })}
+        {field('amount', 'Dollars of each code', 'Above 0.', { inputMode: 'decimal' })}
         {field('codes', 'Codes', 'Up to 10,000.', { inputMode: 'numeric' })}
       </div>
       <div className="batch-pair">
@@ -117,7 +117,7 @@ export function CreateBatchDialog({ onClose, onDone }: { onClose: () => void; on
   return (
     <Dialog
       title="Make a batch of codes"
-      note="One person makes codes of at most $100.00 each. The batch stands in the audit log with your name."
+      note="A batch worth more than $100.00 in all needs a second person, who gets the codes. It stands in the audit log with your name."
       onClose={onClose}
     >
       <form className="dialog-form" onSubmit={submit} noValidate>

@@ -19,7 +19,7 @@ test('dollars become micro-dollars, a day its end, and what is left empty the de
 
 test.each([
   ['name', 'Dev Con'],
-  ['amount', '100.01'],
+  ['amount', '5.001'],
   ['codes', '10001'],
   ['creditDays', '0'],
   ['validUntil', '2026-11-22'],

@@ -34,9 +34,7 @@ export function batchOf(
     ...(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/.test(form.name)
       ? {}
       : { name: 'Up to 40 of a to z, 0 to 9 and inner hyphens.' }),
-    ...(cents === undefined || BigInt(cents) > 10_000n
-      ? { amount: 'An amount of at most 100 dollars.' }
-      : {}),
+    ...(cents === undefined ? { amount: 'An amount in dollars, like 5 or 12.50.' } : {}),
     ...(codes === undefined ? { codes: 'From 1 to 10,000.' } : {}),
     ...(creditDays === undefined ? { creditDays: 'From 1 to 3650 days.' } : {}),
     ...(/^\d{4}-\d\d-\d\d$/.test(form.validUntil) && form.validUntil >= today

@@ -1,9 +1,9 @@
 // The page of plans in the console of staff: a change is typed, read once more with what it means, and saved.
 import { expect, test, vi } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
-import { expectAccessible, openPage, picture } from './browser.ts';
-import { startStack } from './stack.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { launchChromium } from '../../support/chromium.ts';
+import { expectAccessible, openPage, picture } from '../browser.ts';
+import { startStack } from '../stack.ts';
+import { makeMember, memberState } from './member.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 const stack = await startStack();

@@ -24,10 +24,10 @@ import { closeDispute, insertDispute, noteLoss, putStaffItem } from '@svc/core/t
 import { insertTopup, moveTopup } from '@svc/core/topups/store.ts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { makeTopup } from '../registry/topup-rows.ts';
-import { staffContext } from '../support/provision.ts';
-import { fillSignIn, openPage } from './browser.ts';
-import type { Person, Stack } from './stack.ts';
+import { makeTopup } from '../../registry/topup-rows.ts';
+import { staffContext } from '../../support/provision.ts';
+import { fillSignIn, openPage } from '../browser.ts';
+import type { Person, Stack } from '../stack.ts';
 
 export interface Member extends Person {
   /** A code that was not used before. */

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
+import { launchChromium } from '../../support/chromium.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -10,9 +10,9 @@ import {
   type Look,
   openPage,
   picture,
-} from './browser.ts';
-import { startStack } from './stack.ts';
-import { fillCode, type Member, makeMember, memberState, writeMatters } from './staff-member.ts';
+} from '../browser.ts';
+import { startStack } from '../stack.ts';
+import { fillCode, type Member, makeMember, memberState, writeMatters } from './member.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const at = (path: string) => `${stack.staff_url}/${path}`;
 
-const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const file = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** All text of a built console: its scripts, its page, its list of documents. */
 function builtText(dist: string): string {
@@ -147,7 +147,7 @@ test('finance finds an organization by keyboard, grants credit with a reason, an
   await dialog.getByLabel('Reason').fill('an outage on Sunday');
   await dialog.getByLabel('Reference').fill('case-41');
   await send();
-  await dialog.getByText('A grant above 100 USD needs a second person').waitFor();
+  await dialog.getByText('Above 100 USD this needs a second person').waitFor();
   await dialog.getByLabel('Amount in US dollars').fill('12.50');
   await send();
   await page.getByText('$12.50 granted, as entry 1 of the ledger.').waitFor();

@@ -1,8 +1,8 @@
 // What staff do with an organization in a real browser: look at it as its people do, and close it once its slug was typed.
 import { beforeAll, expect, test, vi } from 'vitest';
-import { withClient } from '../support/books.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { withClient } from '../../support/books.ts';
+import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from '../browser.ts';
+import { makeMember, memberState } from './member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

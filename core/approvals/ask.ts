@@ -1,0 +1,53 @@
+// What one member of staff may do alone, and asking a second one for the rest.
+import { writeAudit } from '../identity/index.ts';
+import { type Context, canonicalJson, type Id, ServiceError, sha256 } from '../kernel/index.ts';
+import { putApproval } from './store.ts';
+
+/** The most that one member of staff moves alone: 100 USD. */
+const ALONE_MAX_MICRO_USD = 100_000_000;
+const DAY_MS = 86_400_000;
+/** How long an act waits for its second person. */
+const WAITS_DAYS = 7;
+
+interface Act {
+  /** Name of the operation. */
+  readonly action: string;
+  /** What it is carried out with. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly org: { readonly id: Id<'org'>; readonly name: string } | null;
+  readonly amount_micro_usd: number;
+  readonly reason: string;
+}
+
+/**
+ * Goes on where one person may do this alone: up to 100 USD, and for `svcctl`, which has the database in its hands. Else the act is
+ * stored for a second person and refused here; asked for again, it is the same one.
+ * @throws ServiceError pending_approval, with the id in `details.approval_id`.
+ */
+export async function askSecondPerson(context: Context, act: Act): Promise<void> {
+  const { caller } = context;
+  const { action, input, org, amount_micro_usd, reason } = act;
+  if (caller.kind !== 'staff') throw new Error(`${action} is an act of staff`);
+  const { staff_id } = caller;
+  if (staff_id === null || amount_micro_usd <= ALONE_MAX_MICRO_USD) return;
+  const asked_at = context.now();
+  const id = await context.transaction(async (context) => {
+    const made = await putApproval(context.db, {
+      ...{ id: context.newId('approval'), action, input, input_hash: sha256(canonicalJson(input)) },
+      ...{ org_id: org?.id ?? null, amount_micro_usd, reason, asked_by: staff_id, asked_at },
+      expires_at: new Date(asked_at.getTime() + WAITS_DAYS * DAY_MS),
+    });
+    if (made.is_new)
+      await writeAudit(context, {
+        ...{ action: 'staff.approvals.ask', org_id: org?.id ?? null, reason },
+        target: { type: 'approval', id: made.id, display: action },
+        after: { action, amount_micro_usd },
+      });
+    return made.id;
+  });
+  throw new ServiceError(
+    'pending_approval',
+    `Above 100 USD this needs a second person. It waits under Approvals for ${WAITS_DAYS} days.`,
+    { details: { approval_id: id, limit_micro_usd: ALONE_MAX_MICRO_USD } },
+  );
+}

@@ -1,0 +1,37 @@
+// Acts that a second person approves, and how each is done with the approval: as if who approves had called it.
+import { GRANT, grantApproved } from '../credits/index.ts';
+import type { Context } from '../kernel/index.ts';
+import { MAKE_CODES, makeApproved } from '../redeem/index.ts';
+import { ACCEPT, acceptReview, REFUSE, refuseReview } from '../topups/index.ts';
+
+/** What an act leaves to show once: the codes of a batch. */
+interface Done {
+  readonly csv: string | null;
+}
+
+/** How an act is done in the open transaction, with the input that it was asked for with. */
+type Act<Input> = (context: Context, input: Input) => Promise<Done>;
+// The input was checked by its operation when it was asked for, and is stored as it was.
+const act =
+  <Input>(run: (context: Context, input: Input) => Promise<string | null>): Act<unknown> =>
+  async (context, input) => ({ csv: await run(context, input as Input) });
+
+type Decided = Parameters<typeof acceptReview>[1];
+
+export const acts: Readonly<Record<string, Act<unknown>>> = {
+  [GRANT]: act(async (context, input: Parameters<typeof grantApproved>[1]) => {
+    await grantApproved(context, input);
+    return null;
+  }),
+  [MAKE_CODES]: act(
+    async (context, input: Parameters<typeof makeApproved>[1]) => (await makeApproved(context, input)).csv,
+  ),
+  [ACCEPT]: act(async (context, input: Decided) => {
+    await acceptReview(context, input);
+    return null;
+  }),
+  [REFUSE]: act(async (context, input: Decided) => {
+    await refuseReview(context, input);
+    return null;
+  }),
+};
