@@ -34,7 +34,7 @@ test('a large grant is asked for by one and done by the approval of another, by 
   await theirs.page.getByRole('link', { name: 'Approvals' }).focus();
   await theirs.page.keyboard.press('Enter');
   await theirs.page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
-  await theirs.page.getByText(/Grant credit of .*: \$250\.00/).waitFor();
+  await theirs.page.getByText(/Grant credit to .*: \$250\.00/).waitFor();
   await picture(theirs.page, 'approvals');
   await expectAccessible(theirs.page, 'approvals');
   await theirs.page.getByRole('button', { name: /^Approve/ }).focus();

@@ -15,11 +15,10 @@ import { PageHead } from '../../../ui/card.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { exactText } from '../../../ui/format/money.ts';
 import { saveText } from '../../../ui/save-file.ts';
-import { Time, useNow } from '../../../ui/time.tsx';
+import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
 import { DecideDialog } from '../decide-dialog.tsx';
-import { ageOf } from '../item-words.ts';
 import { WaitingCard } from '../waiting-card.tsx';
 
 const PAGE = 20;
@@ -32,6 +31,8 @@ const verbs: Readonly<Record<string, string>> = {
   'staff.topups.accept': 'Book a payment in review',
   'staff.topups.refuse': 'Give a payment in review back',
 };
+/** What the title and the line below it say already. */
+const told: ReadonlySet<string> = new Set(['id', 'reason']);
 const verbOf = ({ action }: Row) => verbs[action] ?? action;
 const ends: Readonly<Record<Row['status'], string>> = {
   PENDING: 'Waits',
@@ -42,7 +43,8 @@ const ends: Readonly<Record<Row['status'], string>> = {
 };
 
 function titleOf(row: Row): string {
-  const whose = row.orgName ? ` of ${row.orgName}` : '';
+  const who = row.action === 'staff.credits.grant' ? 'to' : 'of';
+  const whose = row.orgName ? ` ${who} ${row.orgName}` : '';
   return `${verbOf(row)}${whose}: ${exactText(row.amountMicroUsd)}`;
 }
 
@@ -54,12 +56,14 @@ function useIsMine(row: Row): boolean {
 function Facts({ row }: { row: Row }) {
   return (
     <dl className="facts num">
-      {row.input.map(({ name, value }) => (
-        <div key={name}>
-          <dt>{name.replaceAll('_', ' ')}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {row.input
+        .filter(({ name }) => !told.has(name))
+        .map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name === 'amount_micro' ? 'amount' : name.replaceAll('_', ' ')}</dt>
+            <dd>{name === 'amount_micro' ? exactText(value) : value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -104,7 +108,6 @@ function Buttons({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => 
 }
 
 function Act({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void }) {
-  const now = useNow();
   const waits = row.status === 'PENDING';
   return (
     <li className="item">
@@ -114,7 +117,7 @@ function Act({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void
           {row.askedBy} asked <Time at={row.askedAt} />
           {waits && (
             <>
-              , waits {ageOf(row.askedAt, now)}, until <Time at={row.expiresAt} />
+              , waits until <Time at={row.expiresAt} />
             </>
           )}
           {row.status === 'LAPSED' && ', nobody decided in time'}
@@ -230,8 +233,10 @@ export function ApprovalsPage() {
       <PageHead title="Approvals">
         <p>What moves more than $100.00 needs two people: one asks, another one approves.</p>
       </PageHead>
-      <List key={`waiting ${made}`} waiting onDecide={setDoing} />
-      <List key={`decided ${made}`} waiting={false} onDecide={setDoing} />
+      <div className="stack">
+        <List key={`waiting ${made}`} waiting onDecide={setDoing} />
+        <List key={`decided ${made}`} waiting={false} onDecide={setDoing} />
+      </div>
       {doing && (
         <Decision
           doing={doing}
