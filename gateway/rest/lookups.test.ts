@@ -260,6 +260,23 @@ test('of concurrent refills one credits, to 100 USD and not beyond, ten times a 
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
 });
 
+test('a refill that is asked for again under its key credits nothing more, and one of a live key is refused', async () => {
+  const tenant = await harness.makeTenant('refills-again');
+  const refill = (key = tenant.test_key) =>
+    harness.call('POST', '/v1/credits/sandbox/refill', { key, headers: { 'idempotency-key': 'once' } });
+  await settledCall(tenant, 5_000_000);
+  const first = await refill();
+  expect([first.statusCode, first.json().available_micro_usd]).toEqual([200, 100_000_000]);
+  await settledCall(tenant, 2_000_000);
+  const second = await refill();
+  expect([second.statusCode, second.json()]).toEqual([200, first.json()]);
+  expect(second.headers['x-svc-idempotent-replay']).toBe('true');
+  const { available_micro_usd } = (await harness.call('GET', '/v1/credits', { key: tenant.test_key })).json();
+  expect(available_micro_usd).toBe(98_000_000);
+  const live = await refill(tenant.key);
+  expect(live.statusCode).toBe(403);
+});
+
 test('the ledger is listed by kind, as JSON and as CSV with the same rows', async () => {
   const tenant = await harness.makeTenant('entries');
   const id = await settledCall(tenant);

@@ -94,6 +94,32 @@ test('a gift is taken out of paid credit, its code is shown once, and another or
   await world.expectRight();
 });
 
+test('a gift, and a redemption, that are asked for again under their key are the first ones: nothing moves twice', async () => {
+  const [giver, friend] = [await payer('giver-again', 30_000_000), await harness.makeTenant('friend-again')];
+  const twice = async (tenant: Tenant, path: string, body: object) => {
+    const options = { key: tenant.key, body, headers: { 'idempotency-key': 'once' } };
+    const first = await harness.call('POST', path, options);
+    const second = await harness.call('POST', path, options);
+    expect([first.statusCode, first.headers['x-svc-idempotent-replay']]).toEqual([201, undefined]);
+    expect([second.statusCode, second.headers['x-svc-idempotent-replay']]).toEqual([201, 'true']);
+    expect(second.json()).toEqual(first.json());
+    return first.json() as Gift;
+  };
+  const { code } = await twice(giver, '/v1/credits/gifts', { amount_micro_usd: 4_000_000 });
+  expect(code).toMatch(/^GIFT-/);
+  expect([await balance(giver), (await gifts(giver)).length]).toEqual([26_000_000, 1]);
+  await twice(friend, '/v1/credits/redeem', { code });
+  expect(await balance(friend)).toBe(4_000_000);
+  const other = {
+    key: giver.key,
+    body: { amount_micro_usd: 5_000_000 },
+    headers: { 'idempotency-key': 'once' },
+  };
+  const refused = await harness.call('POST', '/v1/credits/gifts', other);
+  expect([refused.statusCode, codeOf(refused)]).toEqual([422, 'idempotency_conflict']);
+  await world.expectRight();
+});
+
 test('of two hundred redemptions of one gift at once one succeeds', async () => {
   const giver = await payer('giver-200', 30_000_000);
   const { code } = (await make(giver, 5_000_000)).json() as Gift;

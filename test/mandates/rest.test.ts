@@ -32,10 +32,17 @@ interface Refused {
   };
 }
 
-async function call<T>(method: string, path: string, body?: object, key = payer.live_key) {
+async function call<T>(
+  method: string,
+  path: string,
+  body?: object,
+  key = payer.live_key,
+  more: Record<string, string> = {},
+) {
   const reply = await fetch(gateway.base_url + path, {
     method,
     headers: {
+      ...more,
       authorization: `Bearer ${key}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
@@ -86,6 +93,21 @@ test('a card is registered, paused, resumed; the registration is at the rail and
   expect((await act(id, 'resume')).body.mandate).toMatchObject({ status: 'active', reason: '' });
   const list = await call<{ data: Mandate[] }>('GET', '/v1/credits/mandates?limit=1');
   expect(list.body.data.map((mandate) => mandate.id)).toEqual([id]);
+});
+
+test('a registration that is asked for again under its key is the first one: the rail is asked once', async () => {
+  const asked = () => sim.calls.filter((each) => each === 'POST /v1/checkout/sessions').length;
+  const before = asked();
+  const once = () =>
+    call<{ mandate: Mandate; registration_url: string }>(
+      ...(['POST', '/v1/credits/mandates', { method: 'card' }, stranger.live_key] as const),
+      { 'idempotency-key': 'once' },
+    );
+  const [first, second] = [await once(), await once()];
+  expect([first.status, first.body.mandate.status]).toEqual([201, 'pending']);
+  expect([second.status, second.body]).toEqual([201, first.body]);
+  expect(second.headers.get('x-svc-idempotent-replay')).toBe('true');
+  expect(asked()).toBe(before + 1);
 });
 
 test('a rail that refuses is 409 with its words, one out of reach 503; both leave a rejected row', async () => {
