@@ -1,6 +1,7 @@
 // Mandates over rail-a: one rupee proves them, each debit waits until its notice was delivered and a day has passed, and
 // the rail's rules of notice and cycle are never broken.
-import { type Id, shiftClock } from '@svc/core/kernel/index.ts';
+import { createPerson } from '@svc/core/identity/index.ts';
+import { type Id, now, shiftClock } from '@svc/core/kernel/index.ts';
 import { sendMail, takeBounce } from '@svc/core/mail/index.ts';
 import {
   actOnMandate,
@@ -18,6 +19,7 @@ import {
   readAutoTopup,
   releaseMandate,
   setAutoTopup,
+  skipUrl,
 } from '@svc/core/mandates/index.ts';
 import { changeTerms, type Org } from '@svc/core/orgs/index.ts';
 import { pollTopup, runRailTasks } from '@svc/core/topups/index.ts';
@@ -201,6 +203,32 @@ test('where our mail is the notice, a day counts from when a mail server took it
   pass(HOUR + 1_000);
   await chargeAttempt(context, attempt);
   expect(await last(org)).toMatchObject({ status: 'succeeded' });
+});
+
+test('a notice goes to the billing address and every owner: the sum, the earliest time, and the link that skips', async () => {
+  const { org } = await payer('told', 'emandate');
+  for (const [email, role] of [
+    ['first@told.example', 'owner'],
+    ['second@told.example', 'owner'],
+    ['admin@told.example', 'admin'],
+  ] as const)
+    await createPerson(context, { email, org_id: org.id, role });
+  const { topup_id } = await begin(org);
+  const earliest_ms = now().getTime() + 24 * HOUR;
+  const mails = await world.rows<{ recipient: string; data: Record<string, string> }>(
+    `select recipient, data from mail where template = 'debit_notice' and reference = $1 order by recipient`,
+    [topup_id],
+  );
+  expect(mails.map(({ recipient }) => recipient)).toEqual([
+    ...['first@told.example', 'second@told.example', 'told@example.in'],
+  ]);
+  for (const { data } of mails) {
+    expect(data).toMatchObject({ total: '₹1,180.00', method: 'bank account (e-mandate)', topup_id });
+    expect(Math.abs(Date.parse(data['earliest_at'] as string) - earliest_ms)).toBeLessThan(60_000);
+  }
+  const arrived = post.server.received.filter(({ mail }) => mail.text?.includes(topup_id));
+  expect(arrived.map(({ to }) => to[0]).sort()).toEqual(mails.map(({ recipient }) => recipient));
+  for (const { mail } of arrived) expect(mail.text).toContain(skipUrl(context, topup_id));
 });
 
 test.each([
