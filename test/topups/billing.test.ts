@@ -36,6 +36,9 @@ test.each([
   ['GB', 'GBP'],
   ['JP', 'JPY'],
   ['AE', 'AED'],
+  ['SG', 'SGD'],
+  ['AU', 'AUD'],
+  ['CA', 'CAD'],
   ['US', 'USD'],
   ['BR', 'USD'],
 ])('an organization in %s begins with %s', async (billing_country, currency) => {
@@ -122,4 +125,17 @@ test('the first paid top-up fixes the currency; what is pending does not', async
   // Said again, it is no change.
   await to('EUR');
   await world.expectRight();
+});
+
+test('in a currency in which nothing is sold, neither a quote nor a top-up is given, and the answer names those there are', async () => {
+  await moveTo('US', 'INR');
+  const quote = await harness.call('GET', '/v1/credits/topups/quote?amount_minor=50000', { key: a.key });
+  const body = { amount_minor: 50_000 };
+  const made = await harness.call('POST', '/v1/credits/topups', { key: a.key, body });
+  for (const reply of [quote, made]) {
+    expect([reply.statusCode, codeOf(reply)]).toEqual([400, 'currency_not_supported']);
+    expect(reply.json().error.details.currencies.sort()).toEqual([
+      ...['AED', 'AUD', 'CAD', 'EUR', 'GBP', 'JPY', 'SGD', 'USD'],
+    ]);
+  }
 });

@@ -1,8 +1,10 @@
 // What the workflow of a top-up does step by step, and what happens when the rail misbehaves while one is made.
 import { writeSetting } from '@svc/core/db/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
-import type { Context, Id } from '@svc/core/kernel/index.ts';
+import { DEMO_SUPPLIER, setSupplier } from '@svc/core/invoices/index.ts';
+import { type Context, type Id, newRequestId } from '@svc/core/kernel/index.ts';
 import { readBalance } from '@svc/core/ledger/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
 import { type Org, setBilling } from '@svc/core/orgs/index.ts';
 import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import {
@@ -26,7 +28,7 @@ import {
   takeStarts,
 } from '@svc/core/workflow-starts/index.ts';
 import { afterEach, expect, test, vi } from 'vitest';
-import { events, later as laterThan, startWorld } from './world.ts';
+import { events, eventsA, later as laterThan, startWorld } from './world.ts';
 
 const world = await startWorld();
 const { sim, context, read, rows } = world;
@@ -112,14 +114,15 @@ test('the receipt is asked for once, to the billing address, else to the owners,
   expect(await receiptMail(context, args)).toEqual({ queued: false, reason: 'queued_before' });
   const mails = async (id: Id<'topup'>) => {
     const { invoice_id } = await read(id);
-    const of = `select template, recipient, data from mail where reference = $1`;
-    return rows<{ template: string; recipient: string; data: object }>(of, [invoice_id]);
+    const of = `select template, recipient, attachments, data from mail where reference = $1`;
+    return rows<{ template: string; recipient: string; attachments: object; data: object }>(of, [invoice_id]);
   };
-  const { invoice_number: number } = await read(topup.id);
+  const { invoice_number: number, invoice_id } = await read(topup.id);
   expect(await mails(topup.id)).toEqual([
     {
       template: 'receipt',
       recipient: `org-${serial}@example.com`,
+      attachments: [{ kind: 'invoice_pdf', id: invoice_id }],
       data: {
         ...{ org: `org-${serial}`, slug: `org-${serial}`, number, topup_id: topup.id },
         ...{ amount: '$25.00', tax: '$0.00', total: '$25.00', credits: '$25.00' },
@@ -138,6 +141,27 @@ test('the receipt is asked for once, to the billing address, else to the owners,
   }
   expect(await receiptMail(context, { topup_id: second.id })).toEqual({ queued: true, reason: '' });
   expect(await mails(second.id)).toMatchObject([{ recipient: 'owner@late.example' }]);
+});
+
+test('while its document has to be registered a receipt goes without a file: the document is mailed when it is', async () => {
+  const staff = createContext({
+    ...{ request_id: newRequestId(), pool: world.pool, log: context.log, services: context.services },
+    caller: { kind: 'staff', name: 'tests', staff_id: null, roles: ['super'] },
+  });
+  const { legal_name, address, gstin } = DEMO_SUPPLIER;
+  await setSupplier(staff, { legal_name, address, gstin, e_invoicing: true });
+  const org = await world.indian(`org-${++serial}`);
+  const business = { gstin: '29AABCU9603R1ZJ', tax_status: 'gst_registered' } as const;
+  await setBilling(world.pool, { org_id: org.id, at: new Date(), ...business });
+  const topup = await world.topup(org);
+  await world.deliverA(eventsA.captured(topup));
+  await rows(`delete from settings where name = 'supplier'`);
+  const receipt = await receiptMail(context, { topup_id: topup.id });
+  const { invoice_id } = await read(topup.id);
+  const [document] = await rows('select irn_status from invoice where id = $1', [invoice_id]);
+  expect([receipt.queued, document]).toEqual([true, { irn_status: 'pending' }]);
+  const of = 'select template, attachments from mail where reference = $1';
+  expect(await rows(of, [invoice_id])).toEqual([{ template: 'receipt', attachments: [] }]);
 });
 
 test('a rail that cannot be reached fails the top-up with 503, no event, and nothing to pay', async () => {
@@ -255,6 +279,39 @@ test('an organization has at most ten top-ups open, however many it asks for at 
       });
     }
   }
+});
+
+test('an organization makes at most thirty top-ups in 24 hours and, after five failed ones, none for an hour', async () => {
+  const limit = (org: Org) =>
+    create(org).then(
+      () => 'made',
+      ({ code, details }) => [code, details.limit, details.limit_value, details.scope],
+    );
+  const busy = await freshOrg();
+  for (let made = 0; made < 30; made++) {
+    const { id, org_id } = (await create(busy)).topup;
+    await cancelTopup(context, { org_id, id });
+  }
+  expect(await limit(busy)).toEqual(['rate_limit_exceeded', 'topups_per_day', 30, 'org']);
+  const age = (org: Org, by: string) =>
+    rows(
+      `update topup set created_at = created_at - $2::interval, updated_at = updated_at - $2::interval
+        where org_id = $1`,
+      [org.id, by],
+    );
+  await age(busy, '24 hours 1 second');
+  expect(await limit(busy)).toBe('made');
+
+  const unlucky = await freshOrg();
+  for (let failed = 0; failed < 5; failed++) {
+    const topup = await world.topup(unlucky);
+    const type = 'checkout.session.async_payment_failed';
+    await world.deliver(events.completed(topup, { type, status: 'unpaid' }));
+  }
+  expect(await limit(unlucky)).toEqual(['rate_limit_exceeded', 'failed_topups_per_hour', 5, 'org']);
+  expect(await limit(await freshOrg())).toBe('made');
+  await age(unlucky, '1 hour 1 second');
+  expect(await limit(unlucky)).toBe('made');
 });
 
 test('a workflow is asked for once, and only when its fact commits; signals follow their start in order', async () => {

@@ -260,6 +260,15 @@ test('an Indian organization is quoted in rupees with tax, and the refusal names
     currency: 'INR',
     tax_minor: 18_000,
     display: '₹1,180.00 for $11.10 of credits',
+    fees: {
+      rail: 'rail-a',
+      items: [
+        { method: 'upi', bps: 0 },
+        { method: 'card', bps: 200 },
+        { method: 'netbanking', bps: 200 },
+        { method: 'emandate', bps: 100 },
+      ],
+    },
   });
   const made = await call<Refused>('POST', '/v1/credits/topups', { key, body: { amount_minor: 100_000 } });
   expect([made.status, made.body.error.code, made.body.error.details['rail']]).toEqual([

@@ -1,7 +1,8 @@
 // The books of an accountant: every account of a small month, and that sums from elsewhere agree with them.
 import { trialBalance } from '@svc/core/accounting/index.ts';
-import { microUsd, now } from '@svc/core/kernel/index.ts';
-import { expireLots, orderCredit, setBudget } from '@svc/core/ledger/index.ts';
+import { writeSetting } from '@svc/core/db/index.ts';
+import { microUsd, now, shiftClock } from '@svc/core/kernel/index.ts';
+import { expireLots, orderCredit, readBalance, setBudget } from '@svc/core/ledger/index.ts';
 import type { Org } from '@svc/core/orgs/index.ts';
 import { expect, test } from 'vitest';
 import {
@@ -110,6 +111,34 @@ test('a time has its opening, and what moved in it', async () => {
     opening: 25_000_000n,
     debit: 5_000_000n,
   });
+});
+
+test('paid credit ends after the days that staff set, and is then revenue, where granted credit is not', async () => {
+  const org = await world.org('forgotten');
+  // Bought so long ago that it ended a minute ago.
+  const ago_ms = 30 * DAY_MS + 60_000;
+  await writeSetting(world.pool, { name: 'topups', value: { paid_credit_days: 30 }, at: now() });
+  shiftClock(-ago_ms);
+  const topup = await world.topup(org, 1_200);
+  await world.deliver(events.completed(topup));
+  await world.rows(`delete from settings where name = 'topups'`);
+  const { paid_at } = await world.read(topup.id);
+  const [lot] = await world.rows<{ expires_at: Date }>(
+    'select expires_at from ledger.lot where book_id = $1',
+    [org.live_book_id],
+  );
+  expect(lot?.expires_at.getTime()).toBe((paid_at as Date).getTime() + 30 * DAY_MS);
+  const available = async () => (await readBalance(world.pool, org.live_book_id)).available_micro_usd;
+  shiftClock(-120_000);
+  await expireLots(world.pool);
+  expect(await available()).toBe(12_000_000);
+  shiftClock(0);
+  const before = await closing();
+  await expireLots(world.pool);
+  const after = await closing();
+  const moved = (account: string) => (after[`USD ${account}`] ?? 0n) - (before[`USD ${account}`] ?? 0n);
+  expect(['breakage', 'customer_credit', 'promotions'].map(moved)).toEqual([-12_000_000n, 12_000_000n, 0n]);
+  expect(await available()).toBe(0);
 });
 
 test('a payment whose credit is not in the ledger is found', async () => {
