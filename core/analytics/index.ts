@@ -22,4 +22,4 @@ export {
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';
-export { listUsers, readCosts, sumUsage } from './usage-store.ts';
+export { listModelsUsed, listUsers, readCosts, sumUsage } from './usage-store.ts';

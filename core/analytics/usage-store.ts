@@ -228,6 +228,33 @@ export async function readCosts(
   return new Map(rows.map(({ request_id, cost_micro }) => [request_id, cost_micro]));
 }
 
+/** Which of `models` each of `org_ids` has called since `since`, with whichever keys; those of it that called none are absent. */
+export async function listModelsUsed(
+  db: Db,
+  of: { org_ids: readonly Id<'org'>[]; models: readonly string[]; since: Date },
+): Promise<Map<Id<'org'>, readonly string[]>> {
+  const { rows } = await db.query<{ org_id: Id<'org'>; models: string[] }>({
+    name: 'analytics.list_models_used',
+    // Per organization, so that each is a walk through its own hours and days.
+    text: `
+      select org.org_id, used.models
+        from unnest($1::text[]) as org (org_id)
+       cross join lateral (
+         select array_agg(distinct model) as models from (
+           select model from usage_hour
+            where usage_hour.org_id = org.org_id and environment in ('live', 'test') and hour >= $3
+              and model = any ($2)
+           union
+           select model from request_row
+            where request_row.org_id = org.org_id and environment in ('live', 'test')
+              and ts >= $3 and ts >= coalesce((select until from usage_seal), '-infinity')
+              and model = any ($2)) as call) as used
+       where used.models is not null`,
+    values: [of.org_ids, of.models, of.since],
+  });
+  return new Map(rows.map(({ org_id, models }) => [org_id, models]));
+}
+
 /** Organizations with live usage since `since`. */
 export async function listUsers(db: Db, since: Date): Promise<Id<'org'>[]> {
   const { rows } = await db.query<{ org_id: Id<'org'> }>({

@@ -26,7 +26,7 @@ export const STANDARD = 'standard';
 export const TEST = 'test';
 
 /** Calls with a caller's own provider key; no tier's name has a colon. */
-const OWN_KEY = 'byok:';
+export const OWN_KEY = 'byok:';
 /** Share of the list cost that a call with a caller's own provider key costs. */
 export const OWN_KEY_FEE_BPS = 500;
 
@@ -290,7 +290,9 @@ function knowingOthers(endpoints: EndpointDraft[]): EndpointDraft[] {
 }
 
 function draftModel(make: Make, model: MergedModel): ModelDraft {
-  const deprecated = model.deprecated_at !== undefined && model.deprecated_at <= make.today;
+  // A model that retires and names no other day is deprecated from now on.
+  const from = model.deprecated_at ?? (model.retires_at === undefined ? undefined : make.today);
+  const deprecated = from !== undefined && from <= make.today;
   return {
     id: model.id,
     vendor: model.id.slice(0, model.id.indexOf('/')),

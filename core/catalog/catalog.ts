@@ -14,7 +14,9 @@ import {
 import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
 import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
+import { noteDeprecations, noteRepriced } from './news/note.ts';
 import {
+  addPriceHistory,
   type KnownModel,
   lockCatalog,
   numberEndpoints,
@@ -79,7 +81,19 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
     region: endpoint.region,
   }));
   const endpoints = await numberEndpoints(db, identities, at);
-  return { models, endpoints, prices: await numberPrices(db, [...prices.values()], endpoints, at) };
+  const given = [...prices.values()];
+  const price_nos = await numberPrices(db, given, endpoints, at);
+  const repriced = await addPriceHistory(
+    db,
+    given.map(({ id, endpoint_id, use }) => ({
+      ...{ endpoint_no: endpoints.get(endpoint_id) as number, use },
+      price_no: price_nos.get(id) as number,
+    })),
+    at,
+  );
+  await noteRepriced(db, repriced, at);
+  await noteDeprecations(db, { models: draft.models, known: models }, at);
+  return { models, endpoints, prices: price_nos };
 }
 
 function numberedPrice(draft: PriceDraft, numbers: Numbers): PriceVersion {

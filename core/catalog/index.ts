@@ -13,6 +13,7 @@ export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
+export { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from './news/store.ts';
 export { catalogOperations } from './operations.ts';
 export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';

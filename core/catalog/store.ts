@@ -120,22 +120,56 @@ export async function numberPrices(
     values: [ids, endpoint_nos, uses, prices.map((price) => JSON.stringify(contentOf(price))), at],
   });
   const text = 'select id, price_no as no from catalog.price_version where id = any ($1)';
-  const known = await numbers(db, 'catalog.price_numbers', text, ids);
-  await db.query({
+  return numbers(db, 'catalog.price_numbers', text, ids);
+}
+
+/** A price that an endpoint had until now, and the one in its place. */
+export interface Repriced {
+  readonly model_no: number;
+  readonly endpoint_no: number;
+  readonly use: string;
+  readonly before: PriceContent;
+  readonly after: PriceContent;
+}
+
+/**
+ * Notes from when on the endpoints have `prices`, and returns those that had another price before. Of all processes that
+ * load the same change, one gets it. Needs the lock.
+ */
+export async function addPriceHistory(
+  db: Db,
+  prices: readonly { endpoint_no: number; use: string; price_no: number }[],
+  at: Date,
+): Promise<Repriced[]> {
+  const { rows } = await db.query<Repriced>({
     name: 'catalog.add_price_history',
     text: `
-      insert into catalog.price_history (endpoint_no, use, price_no, effective_from)
-      select given.endpoint_no, given.use, given.price_no, $4
-        from unnest($1::int[], $2::text[], $3::int[])
-             with ordinality as given (endpoint_no, use, price_no, place)
-       where given.price_no is distinct from (
-               select last.price_no from catalog.price_history last
-                where last.endpoint_no = given.endpoint_no and last.use = given.use
-                order by last.history_no desc limit 1)
-       order by place`,
-    values: [endpoint_nos, uses, prices.map((price) => known.get(price.id)), at],
+      with changed as (
+        select given.endpoint_no, given.use, given.price_no, given.place, former.price_no as former_no
+          from unnest($1::int[], $2::text[], $3::int[])
+               with ordinality as given (endpoint_no, use, price_no, place)
+          left join lateral (
+                 select last.price_no from catalog.price_history last
+                  where last.endpoint_no = given.endpoint_no and last.use = given.use
+                  order by last.history_no desc limit 1) as former on true
+         where given.price_no is distinct from former.price_no),
+      added as (
+        insert into catalog.price_history (endpoint_no, use, price_no, effective_from)
+        select endpoint_no, use, price_no, $4 from changed order by place)
+      select endpoint.model_no, changed.endpoint_no, changed.use, former.content as before, price.content as after
+        from changed
+        join catalog.endpoint using (endpoint_no)
+        join catalog.price_version price on price.price_no = changed.price_no
+        join catalog.price_version former on former.price_no = changed.former_no
+       order by changed.place`,
+    values: [
+      prices.map(({ endpoint_no }) => endpoint_no),
+      prices.map(({ use }) => use),
+      prices.map(({ price_no }) => price_no),
+      at,
+    ],
   });
-  return known;
+  return rows;
 }
 
 /** The price version with `price_no`, and its use; null when there is none. */

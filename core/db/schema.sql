@@ -21,6 +21,20 @@ create sequence public.policy_activation_no as bigint increment 1 minvalue 1 max
 
 create sequence public.project_no as integer increment 1 minvalue 1 maxvalue 2147483647 start 1;
 
+create table catalog.deprecation (
+  deprecation_no integer not null generated always as identity,
+  model_no integer not null,
+  is_deprecated boolean not null,
+  deprecated_at date,
+  retires_at date,
+  noted_at timestamp with time zone not null,
+  constraint deprecation_pkey PRIMARY KEY (deprecation_no),
+  constraint deprecation_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+);
+CREATE INDEX deprecation_of_model ON catalog.deprecation USING btree (model_no, deprecation_no);
+CREATE TRIGGER deprecation_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.deprecation FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.deprecation to svc_runtime;
+
 create table catalog.endpoint (
   endpoint_no integer not null generated always as identity,
   id text not null,
@@ -46,6 +60,25 @@ create table catalog.model (
 );
 CREATE TRIGGER model_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.model FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
 grant insert, select on catalog.model to svc_runtime;
+
+create table catalog.news (
+  news_no integer not null generated always as identity,
+  topic text not null,
+  model_no integer not null,
+  endpoint_no integer,
+  effective_at timestamp with time zone not null,
+  summary text not null,
+  created_at timestamp with time zone not null,
+  announced_through text default ''::text,
+  constraint news_pkey PRIMARY KEY (news_no),
+  constraint news_summary_check CHECK (((char_length(summary) >= 1) AND (char_length(summary) <= 500))),
+  constraint news_topic_check CHECK ((topic = ANY (ARRAY['model.price_changed'::text, 'model.deprecated'::text]))),
+  constraint news_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no),
+  constraint news_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+);
+CREATE INDEX news_untold ON catalog.news USING btree (news_no) WHERE (announced_through IS NOT NULL);
+grant insert, select on catalog.news to svc_runtime;
+grant update (announced_through) on catalog.news to svc_runtime;
 
 create table catalog.price_history (
   history_no integer not null generated always as identity,

@@ -17,7 +17,7 @@ export { endGrants } from './grants-store.ts';
 export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
-export { writeEvent } from './outbox-store.ts';
+export { type NewFact, writeEvent, writeEvents } from './outbox-store.ts';
 export {
   type BudgetWindow,
   countLowBooks,

@@ -32,6 +32,7 @@ import {
   sendDue,
 } from '../mail/index.ts';
 import { cancelOfClosed, endMandates, lookAtBalances } from '../mandates/index.ts';
+import { tellOfModels } from '../model-news/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
@@ -275,6 +276,7 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => notifyExpiringKeys(jobContext(parts)),
     },
     { name: 'tell_of_legal', every_ms: 10 * SECOND, run: () => tellOfLegal(jobContext(parts)) },
+    { name: 'tell_of_models', every_ms: 10 * SECOND, run: () => tellOfModels(pool) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];

@@ -76,6 +76,14 @@ export const examples: Readonly<Record<keyof typeof eventTypes, Data>> = {
   'member.deprovisioned': { ...member, source: 'scim' },
   'member.removed': member,
   'plan.changed': { plan_id: 'scale', previous_plan_id: 'team' },
+  'model.price_changed': {
+    ...{ model: 'openai/gpt-4o', endpoint_id: id('ep'), effective_at: at },
+    summary: 'USD per million units: input 2.5 → 3, output 10 → 12.',
+  },
+  'model.deprecated': {
+    ...{ model: 'openai/gpt-4o', endpoint_id: null, effective_at: '2026-11-21T00:00:00.000Z' },
+    summary: 'The model is deprecated. From 2027-02-21 on it is not called.',
+  },
   'legal.update': {
     ...{ kind: 'tos', version: '2026-12-21', effective_at: '2027-01-20T00:00:00.000Z' },
     requires_acceptance: true,

@@ -20,5 +20,5 @@ export { readBacklog } from './outbox-store.ts';
 export { purgeWebhooks } from './purge.ts';
 export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';
-export { disableAllWebhooks } from './store.ts';
+export { disableAllWebhooks, listSubscribers } from './store.ts';
 export { deliveryStatuses, disabledReasons, webhookStatuses } from './types.ts';

@@ -1,5 +1,6 @@
 // SQL of endpoints.
 import type { Db, Id } from '../kernel/index.ts';
+import { hears } from './delivery-store.ts';
 import type { EndpointHealth } from './schedule.ts';
 import type { Claimed, WebhookRow } from './types.ts';
 
@@ -171,6 +172,22 @@ export async function noteAttempt(
        where id = $1`,
     values: [args.id, args.failing_since, args.failed_attempts, args.disable, args.at],
   });
+}
+
+/** The next organizations behind `after` that have an endpoint which hears events of `type`, in the order of their ids. */
+export async function listSubscribers(
+  db: Db,
+  of: { type: string; after: string; limit: number },
+): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ org_id: Id<'org'> }>({
+    name: 'webhooks.list_subscribers',
+    text: `
+      select distinct w.org_id from webhook w
+       where w.org_id > $2 and ${hears('w', '$1')} and ($1 = any (w.events) or '*' = any (w.events))
+       order by w.org_id limit $3`,
+    values: [of.type, of.after, of.limit],
+  });
+  return rows.map(({ org_id }) => org_id);
 }
 
 /** Disables every endpoint of an organization that is being closed; each is told of that, and of nothing else. */

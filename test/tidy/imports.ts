@@ -28,6 +28,7 @@ export const concepts = [
   'routing',
   'payloads',
   'analytics',
+  'model-news',
   'rollouts',
   'inference',
   'invoices',

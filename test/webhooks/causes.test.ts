@@ -1,7 +1,11 @@
 // Every event that an endpoint can subscribe to is made to happen, and arrives with the `data` that docs/webhooks.md lists.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadCatalog } from '@svc/core/catalog/index.ts';
 import { notifyExpiring } from '@svc/core/credits/index.ts';
 import { finishRun } from '@svc/core/evals/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import { notifyExpiringKeys } from '@svc/core/keys/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
@@ -15,6 +19,7 @@ import {
   pollMandate,
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
+import { tellOfModels } from '@svc/core/model-news/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { putOnPlan } from '@svc/core/plans/index.ts';
 import { eraseBatch, requestErasure } from '@svc/core/privacy/index.ts';
@@ -25,7 +30,7 @@ import type { eventTypes } from '@svc/core/webhooks/events.ts';
 import { expect, test } from 'vitest';
 import { makeEvalRows } from '../registry/eval-rows.ts';
 import { startHarness } from '../registry/harness.ts';
-import { canaryRow } from '../registry/rows.ts';
+import { canaryRow, rowOf } from '../registry/rows.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { events as rail, startWorld as startMoneyIn } from '../topups/world.ts';
 import { startReceiver } from './receiver.ts';
@@ -122,6 +127,34 @@ async function canaryFails(): Promise<void> {
   await harness.request_log.flush();
   await judgeCanaries(harness.context);
 }
+
+/** The tenant calls a model, and the file of the model is loaded, as it was and as it is now. */
+async function modelChanges(was: string, is: string): Promise<void> {
+  harness.request_log.write(rowOf(subscriber, { model: 'acme/named-1' }));
+  await harness.request_log.flush();
+  const dir = mkdtempSync(join(tmpdir(), 'svc-causes-'));
+  for (const model of [was, is]) {
+    const path = join(dir, 'models.yaml');
+    writeFileSync(
+      path,
+      `version: 1
+providers:
+  - { id: acme, name: Acme, kind: openai, base_url: "http://127.0.0.1:9001/v1/", api_key_env: NONE }
+models:
+  - id: acme/named-1
+    name: Named
+    context_length: 128000
+    ${model}
+`,
+    );
+    await loadCatalog(harness.pool, [path], { formats: builtIn.catalog });
+  }
+  rmSync(dir, { recursive: true });
+  await tellOfModels(harness.pool);
+}
+
+const endpointAt = (input: string) =>
+  `endpoints: [{ provider: acme, upstream_model: named-1, price: { input: "${input}", output: "10" } }]`;
 
 /** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
@@ -222,6 +255,8 @@ const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> 
     });
     await tellOfLegal(harness.context);
   },
+  'model.price_changed': () => modelChanges(endpointAt('1'), endpointAt('2')),
+  'model.deprecated': () => modelChanges(endpointAt('2'), `retires_at: 2099-01-01\n    ${endpointAt('2')}`),
   'privacy.request.completed': async () => {
     const { id } = await requestErasure(harness.context, { org_id: org.id, user_id: 'user-42' });
     await eraseBatch(harness.context, { dsr_id: id });

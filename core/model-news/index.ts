@@ -1,0 +1,1 @@
+export { tellOfModels } from './tell.ts';
