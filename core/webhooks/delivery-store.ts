@@ -167,6 +167,53 @@ export async function listDeliveries(
   return rows;
 }
 
+/** How a delivery stands. */
+export interface DeliveryState {
+  readonly id: number;
+  readonly status: DeliveryRow['status'];
+  readonly attempts: number;
+  /** Among the `newest` that were asked for. */
+  readonly is_newest: boolean;
+}
+
+/** How the newest deliveries of an endpoint stand, those that are due next or under way, and `ids`; oldest first. */
+export async function listDeliveryStates(
+  db: Db,
+  args: { webhook_id: Id<'webhook'>; ids: readonly number[]; newest: number; under_way: number },
+): Promise<DeliveryState[]> {
+  const { rows } = await db.query<DeliveryState>({
+    name: 'webhooks.list_delivery_states',
+    text: `
+      with newest as (
+        select id from webhook_delivery where webhook_id = $1 order by id desc limit $3),
+      due as (
+        select id from webhook_delivery
+         where webhook_id = $1 and status in ('queued', 'delivering') order by next_at, id limit $4)
+      select d.id, d.status, d.attempts, d.id in (select id from newest) as is_newest
+        from (select id from newest union select id from due union select unnest($2::bigint[])) as of (id)
+        join webhook_delivery d using (id)
+       where d.webhook_id = $1
+       order by d.id`,
+    values: [args.webhook_id, args.ids, args.newest, args.under_way],
+  });
+  return rows;
+}
+
+/** These deliveries of an endpoint, oldest first. */
+export async function readDeliveries(
+  db: Db,
+  args: { webhook_id: Id<'webhook'>; ids: readonly number[] },
+): Promise<DeliveryRow[]> {
+  const { rows } = await db.query<DeliveryRow>({
+    name: 'webhooks.read_deliveries',
+    text: `
+      select ${COLUMNS} from webhook_delivery d join webhook_event e on e.id = d.event_id
+       where d.webhook_id = $1 and d.id = any ($2) order by d.id`,
+    values: [args.webhook_id, args.ids],
+  });
+  return rows;
+}
+
 const CLAIMED = `
   d.id, d.lease, d.webhook_id, d.org_id, ${hears('w', 'e.type')} as is_active, w.url, d.event_id, e.body, d.attempts, d.attempts_max, w.secret_sealed,
   w.previous_secret_sealed, w.previous_secret_expires_at`;

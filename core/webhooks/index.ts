@@ -22,3 +22,4 @@ export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';
 export { disableAllWebhooks, listSubscribers } from './store.ts';
 export { deliveryStatuses, disabledReasons, webhookStatuses } from './types.ts';
+export { type DeliveryWatch, watchDeliveries } from './watch.ts';

@@ -2,6 +2,7 @@
 // are looked at and sent again. The receiver is a real server that verifies what it gets.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
 import { startReceiver, withStatus } from '../webhooks/receiver.ts';
 import { LOCAL } from '../webhooks/world.ts';
 import {
@@ -89,7 +90,7 @@ test('a delivery opens with what was sent and met, and is sent again; the log sh
   await page.getByRole('button', { name: 'test.ping' }).waitFor();
   await page.keyboard.press('t');
   await page.getByText('The test event was not delivered: HTTP 500.').waitFor();
-  await page.getByLabel('State', { exact: true }).selectOption('FAILED');
+  await page.getByLabel('State', { exact: true }).selectOption('failed');
   await expect.poll(() => page.getByRole('button', { name: 'test.ping' }).count()).toBe(1);
   await page.getByRole('cell', { name: 'HTTP 500' }).waitFor();
   await press(page.getByRole('button', { name: 'test.ping' }));
@@ -102,14 +103,68 @@ test('a delivery opens with what was sent and met, and is sent again; the log sh
   await press(dialog.getByRole('button', { name: 'Send again' }));
   await page.getByText('It is sent again, as a new delivery.').waitFor();
   await expect.poll(() => page.getByRole('cell', { name: 'delivered' }).count(), { timeout: 20_000 }).toBe(2);
-  await page.getByLabel('State', { exact: true }).selectOption('DELIVERED');
+  await page.getByLabel('State', { exact: true }).selectOption('delivered');
   await expect
     .poll(() => page.getByRole('button', { name: 'test.ping' }).count(), { timeout: 20_000 })
     .toBe(2);
   const ids = receiver.received.slice(before - 1).map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(1);
-  await page.getByLabel('State', { exact: true }).selectOption('DROPPED');
+  await page.getByLabel('State', { exact: true }).selectOption('dropped');
   await page.getByRole('heading', { name: 'None in this state' }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+/** Something happens to the organization; the programs turn it into a delivery. */
+async function happens(topic: string): Promise<void> {
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `insert into outbox (org_id, topic, payload, created_at) values ($1, $2, '{"n": 1}', now())`,
+      [stack.full.org_id, topic],
+    ),
+  );
+}
+
+test('the log moves by itself, is read by state and by event, and the address keeps what was chosen', async () => {
+  const { page, faults } = await openPage(browser, {}, owner);
+  await page.goto(list);
+  await press(page.getByRole('link', { name: receiver.url }));
+  await page.getByText('Listening').waitFor();
+  const rows = () => page.getByRole('region', { name: 'What was sent' }).locator('tbody tr').allInnerTexts();
+  const before = (await rows()).length;
+  await happens('topup.completed');
+  // Nothing is pressed: it comes, and is seen to be taken.
+  await expect
+    .poll(async () => (await rows())[0], { timeout: 20_000 })
+    .toMatch(/topup\.completed\s+delivered\s+HTTP 204/);
+  expect(await rows()).toHaveLength(before + 1);
+
+  await page.getByLabel('Event', { exact: true }).selectOption('topup.completed');
+  await expect.poll(rows).toEqual([expect.stringContaining('topup.completed')]);
+  await page.getByLabel('State', { exact: true }).selectOption('queued');
+  await page.getByRole('heading', { name: 'None of this event' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?state=queued&event=topup.completed');
+
+  // It comes into what was chosen when it is to be tried again, and goes when it was taken.
+  receiver.answer(withStatus(500));
+  await happens('key.revoked');
+  await happens('topup.completed');
+  const tried = page.getByRole('cell', { name: 'HTTP 500' });
+  await tried.waitFor();
+  expect(await rows()).toEqual([expect.stringMatching(/topup\.completed\s+queued\s+HTTP 500\s+1/)]);
+  await look(page, 'webhook-log');
+  receiver.answer(withStatus(204));
+  await page.getByRole('heading', { name: 'None of this event' }).waitFor();
+
+  await page.getByLabel('State', { exact: true }).selectOption('delivered');
+  await expect.poll(async () => (await rows()).length).toBe(2);
+  await page.reload();
+  await expect.poll(async () => (await rows()).length).toBe(2);
+  expect(await page.getByLabel('State', { exact: true }).inputValue()).toBe('delivered');
+  expect(await page.getByLabel('Event', { exact: true }).inputValue()).toBe('topup.completed');
+  await page.getByLabel('State', { exact: true }).selectOption('');
+  await page.getByLabel('Event', { exact: true }).selectOption('');
+  await expect.poll(() => new URL(page.url()).search).toBe('');
+  await expect.poll(async () => (await rows()).length).toBe(before + 3);
   expect(faults).toEqual([]);
 });
 

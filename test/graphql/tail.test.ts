@@ -1,66 +1,17 @@
 // The live tail: a call that a real gateway serves appears on a stream of the real console listener, once, and on no
 // other organization's.
-import type { AddressInfo } from 'node:net';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { rowOf } from '../registry/rows.ts';
 import { withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startSharedGateway } from '../support/shared-gateway.ts';
-import { type Answer, startWorld } from './world.ts';
+import { openStreams, type Stream } from './stream.ts';
+import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const { harness, tenant } = world;
 const { a, b } = harness;
-let address = '';
-
-beforeAll(async () => {
-  await tenant.listen({ host: '127.0.0.1', port: 0 });
-  address = `http://127.0.0.1:${(tenant.server.address() as AddressInfo).port}/graphql`;
-});
-
-interface Stream {
-  readonly response: Response;
-  /** The next event's data. */
-  next(): Promise<Pick<Answer, 'data' | 'errors'> | null>;
-  close(): void;
-}
-
-async function follow(token: string, query: string, variables: object = {}): Promise<Stream> {
-  const ended = new AbortController();
-  atFileEnd(async () => ended.abort());
-  const response = await fetch(address, {
-    method: 'POST',
-    signal: ended.signal,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'text/event-stream',
-    },
-    body: JSON.stringify({ query, variables }),
-  });
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  let text = '';
-  return {
-    response,
-    async next() {
-      for (;;) {
-        const end = text.indexOf('\n\n');
-        if (end >= 0) {
-          const event = text.slice(0, end);
-          text = text.slice(end + 2);
-          if (event.startsWith('event: complete')) return null;
-          const data = /^data: ?(.+)$/m.exec(event)?.[1];
-          if (event.includes('event: next') && data !== undefined) return JSON.parse(data) as Answer;
-          continue;
-        }
-        const { done, value } = await reader.read();
-        if (done) return null;
-        text += Buffer.from(value).toString();
-      }
-    },
-    close: () => ended.abort(),
-  };
-}
+const follow = await openStreams(tenant);
 
 const added =
   'subscription($env: Environment) { requestAdded(environment: $env) { id model status key { id } route { policy } } }';

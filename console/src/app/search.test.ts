@@ -7,6 +7,7 @@ import {
   readPolicySearch,
   readRequestsSearch,
   readSignInSearch,
+  readWebhookSearch,
 } from './search.ts';
 
 test('what is valid stays, what is unknown or wrong is dropped', () => {
@@ -29,6 +30,13 @@ test('what is valid stays, what is unknown or wrong is dropped', () => {
   expect(readPolicySearch({ version: '3' })).toEqual({ version: 3 });
   for (const version of [0, -1, 1.5, 'x', 2 ** 31]) expect(readPolicySearch({ version })).toEqual({});
   expect(readCreditsSearch({ topup: 'javascript:alert(1)' })).toEqual({});
+});
+
+test('a log of deliveries is filtered by states and events that there can be', () => {
+  const both = { state: 'failed', event: 'topup.completed' };
+  expect(readWebhookSearch(both)).toEqual(both);
+  expect(readWebhookSearch({ state: 'FAILED', event: 'all' })).toEqual({});
+  expect(readWebhookSearch({ state: 3, event: '../topup.completed' })).toEqual({});
 });
 
 test('two times are a range whichever came first, and a range takes the place of how far back', () => {
@@ -58,7 +66,7 @@ test('no address breaks a page', () => {
     fc.property(fc.dictionary(fc.string(), fc.anything()), (raw) => {
       for (const read of [
         ...[readRequestsSearch, readKeysSearch, readCreditsSearch],
-        ...[readPoliciesSearch, readPolicySearch],
+        ...[readPoliciesSearch, readPolicySearch, readWebhookSearch],
       ]) {
         expect(Object.values(read(raw)).every((value) => value !== undefined)).toBe(true);
       }

@@ -57,6 +57,16 @@ interface PolicySearch {
   readonly version?: number;
 }
 
+export const deliveryStateWords = ['queued', 'delivering', 'delivered', 'failed', 'dropped'] as const;
+type DeliveryStateWord = (typeof deliveryStateWords)[number];
+
+export interface WebhookSearch {
+  /** Deliveries in one state alone. */
+  readonly state?: DeliveryStateWord;
+  /** Deliveries of one event alone. */
+  readonly event?: string;
+}
+
 interface EvalSuiteSearch {
   /** The revision whose cases are shown; absent: the present one. */
   readonly revision?: number;
@@ -159,6 +169,14 @@ export function readPolicySearch(raw: Raw): PolicySearch {
 function place(value: unknown): number | undefined {
   const n = Number(value);
   return value !== '' && Number.isInteger(n) && n >= 0 && n < 20 ? n : undefined;
+}
+
+export function readWebhookSearch(raw: Raw): WebhookSearch {
+  const event = word(raw['event']);
+  return chosen<WebhookSearch>({
+    state: deliveryStateWords.find((state) => state === raw['state']),
+    event: event !== undefined && /^[a-z_]+(?:\.[a-z_]+)+$/.test(event) ? event : undefined,
+  });
 }
 
 export function readEvalSuiteSearch(raw: Raw): EvalSuiteSearch {

@@ -5,6 +5,12 @@ import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.t
 import { getRunOperation, type RunView } from '@svc/core/evals/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { getTopupOperation, type TopupView } from '@svc/core/topups/index.ts';
+import {
+  type DeliveryView,
+  type DeliveryWatch,
+  listDeliveriesOperation,
+  watchDeliveries,
+} from '@svc/core/webhooks/index.ts';
 import type { Static } from 'typebox';
 import { environmentOf } from '../../run.ts';
 import { builder } from '../builder.ts';
@@ -13,6 +19,7 @@ import { EnvironmentEnum } from './common.ts';
 import { EvalRun } from './eval.ts';
 import { Topup } from './money/topup.ts';
 import { Request } from './request.ts';
+import { Delivery } from './webhook.ts';
 
 type Row = Static<typeof RowView>;
 type EvalRunRow = Static<typeof RunView>;
@@ -127,5 +134,34 @@ builder.subscriptionField('evalRunUpdated', (t) =>
     extensions: { operation: getRunOperation.name },
     subscribe: (_root, { id }, context) => followRun(id, context),
     resolve: (run) => run as never,
+  }),
+);
+
+async function followDeliveries(
+  id: string,
+  { runner, stream }: TenantContext,
+): Promise<AsyncGenerator<DeliveryView>> {
+  if (stream === null) throw noStream();
+  runner.admit(listDeliveriesOperation);
+  return movements(await watchDeliveries(runner.context(null), id), stream.signal);
+}
+
+/** Each delivery that `watch` finds new or moved, until `signal`. */
+async function* movements(watch: DeliveryWatch, signal: AbortSignal): AsyncGenerator<DeliveryView> {
+  while (!signal.aborted) {
+    await pause(POLL_MS, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) yield* await watch.moved();
+  }
+}
+
+builder.subscriptionField('webhookDelivery', (t) =>
+  t.field({
+    type: Delivery,
+    description:
+      'Each delivery of the endpoint `id` from now on, when it is queued and whenever its status or its attempts change.',
+    args: { id: t.arg.id({ required: true }) },
+    extensions: { operation: listDeliveriesOperation.name },
+    subscribe: (_root, { id }, context) => followDeliveries(id, context),
+    resolve: (delivery) => delivery as never,
   }),
 );

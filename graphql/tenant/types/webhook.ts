@@ -31,7 +31,7 @@ const Webhook = derive.output('Webhook', WebhookView, { interfaces: [Node] });
 const EventType = derive.output('WebhookEventType', EventTypeView, {
   names: { example: 'WebhookEventExample' },
 });
-const Delivery = derive.output('WebhookDelivery', DeliveryView, {
+export const Delivery = derive.output('WebhookDelivery', DeliveryView, {
   names: { attempt_log: 'WebhookAttempt' },
 });
 const Deliveries = connectionType('WebhookDelivery', Delivery);

@@ -1,58 +1,26 @@
-// What was sent to an endpoint, newest first, by state; each delivery opens.
-import { useEffect, useState } from 'react';
-import { useClient, useQuery } from 'urql';
+// What was sent to an endpoint, newest first, by state and by event; it moves by itself, and each delivery opens.
+import { useState } from 'react';
+import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import {
   type DeliveryRowFragment,
   RedeliverWebhookDocument,
-  WebhookDeliveriesDocument,
+  WebhookEventsDocument,
   type WebhookRowFragment,
 } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
+import { deliveryStateWords, type WebhookSearch } from '../../app/search.ts';
 import { Card } from '../../ui/card.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { LiveMark } from '../../ui/live-mark.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { OlderFoot, useOlder } from '../credits/older.tsx';
+import { OlderFoot } from '../credits/older.tsx';
 import { DeliveryDialog } from './delivery-dialog.tsx';
-import { deliveryMarks, deliveryStates, metBy } from './words.ts';
-
-const PAGE = 50;
-const LOOK_AGAIN_MS = 2_000;
-type State = DeliveryRowFragment['status'];
-
-function useDeliveries(id: string, status: State | null, serial: number) {
-  const client = useClient();
-  const variables = { id, first: PAGE, status };
-  const [{ data, error }, again] = useQuery({
-    ...{ query: WebhookDeliveriesDocument, variables },
-    requestPolicy: 'cache-and-network',
-  });
-  const older = useOlder(data?.webhookDeliveries, async (after) => {
-    const { data: page, error } = await client
-      .query(WebhookDeliveriesDocument, { ...variables, after })
-      .toPromise();
-    return { page: page?.webhookDeliveries, error };
-  });
-  const read = () => again({ requestPolicy: 'network-only' });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new number is what asks for reading
-  useEffect(() => {
-    if (serial > 0) read();
-  }, [serial]);
-  // Reading anew would forget the pages below the first, so only who looks at the first sees it move.
-  const waits =
-    (older.rows?.length ?? 0) <= PAGE &&
-    older.rows?.some(({ deliveredAt, status }) => deliveredAt === null && /QUEUED|DELIVERING/.test(status));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is looked at once more
-  useEffect(() => {
-    if (!waits) return;
-    const timer = setTimeout(read, LOOK_AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [waits, data]);
-  return { ...older, error, read };
-}
+import { useDeliveries } from './use-deliveries.ts';
+import { deliveryMarks, metBy } from './words.ts';
 
 function Line({ row, onOpen }: { row: DeliveryRowFragment; onOpen: () => void }) {
   const { tone, shape, word } = deliveryMarks[row.status];
@@ -125,40 +93,74 @@ function Opened(props: {
   );
 }
 
+/** The state and the event of which deliveries are shown; both stand in the address. */
+function Filters({ search, onSearch }: { search: WebhookSearch; onSearch: (next: WebhookSearch) => void }) {
+  const [{ data }] = useQuery({ query: WebhookEventsDocument, requestPolicy: 'cache-first' });
+  const { state, event, ...rest } = search;
+  const known = data?.webhookEvents?.map(({ name }) => name) ?? [];
+  // A link may name an event before the list has come, or one of another release.
+  const events = event === undefined || known.includes(event) ? known : [event, ...known];
+  return (
+    <span className="webhook-filters">
+      <SelectField
+        label="State"
+        value={state ?? ''}
+        onChange={({ target }) => {
+          const next = deliveryStateWords.find((one) => one === target.value);
+          onSearch({ ...rest, ...(next && { state: next }), ...(event && { event }) });
+        }}
+      >
+        <option value="">all</option>
+        {deliveryStateWords.map((word) => (
+          <option key={word}>{word}</option>
+        ))}
+      </SelectField>
+      <SelectField
+        label="Event"
+        value={event ?? ''}
+        onChange={({ target }) =>
+          onSearch({ ...rest, ...(state && { state }), ...(target.value && { event: target.value }) })
+        }
+      >
+        <option value="">all</option>
+        {events.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </SelectField>
+    </span>
+  );
+}
+
+function None({ search }: { search: WebhookSearch }) {
+  const { state, event } = search;
+  if (state === undefined && event === undefined)
+    return <Empty title="Nothing was sent yet">Send a test event to see one here.</Empty>;
+  const title = event === undefined ? 'None in this state' : 'None of this event';
+  return <Empty title={title}>Choose another above.</Empty>;
+}
+
 export function DeliveriesCard(props: {
   hook: WebhookRowFragment;
   allowed: boolean;
+  search: WebhookSearch;
+  onSearch: (next: WebhookSearch) => void;
   /** Rises when something was sent elsewhere on the page. */
   serial: number;
   onSaid: (said: string) => void;
 }) {
-  const { hook, allowed, serial, onSaid } = props;
-  const [status, setStatus] = useState<State | null>(null);
+  const { hook, allowed, search, onSearch, serial, onSaid } = props;
   const [open, setOpen] = useState<DeliveryRowFragment | null>(null);
-  const { rows, error, read, ...older } = useDeliveries(hook.id, status, serial);
+  const { rows, error, live, read, ...older } = useDeliveries(hook.id, search, serial);
   const shown = open && (rows?.find(({ id }) => id === open.id) ?? open);
-  const filter = (
-    <SelectField
-      label="State"
-      value={status ?? ''}
-      onChange={({ target }) => setStatus(deliveryStates.find((one) => one === target.value) ?? null)}
-    >
-      <option value="">all</option>
-      {deliveryStates.map((state) => (
-        <option key={state} value={state}>
-          {deliveryMarks[state].word}
-        </option>
-      ))}
-    </SelectField>
+  const note = (
+    <>
+      kept for 30 days <LiveMark state={live} />
+    </>
   );
   return (
-    <Card title="Deliveries" note="kept for 30 days" more={filter} flush>
+    <Card title="Deliveries" note={note} more={<Filters {...{ search, onSearch }} />} flush>
       {error && !rows && <ErrorBox fault={faultOfQuery(error)} onRetry={read} />}
-      {!error && rows?.length === 0 && (
-        <Empty title={status === null ? 'Nothing was sent yet' : 'None in this state'}>
-          {status === null ? 'Send a test event to see one here.' : 'Choose another state above.'}
-        </Empty>
-      )}
+      {!error && rows?.length === 0 && <None search={search} />}
       {rows?.length !== 0 && <Lines rows={rows} onOpen={setOpen} />}
       <OlderFoot shown={rows?.length ?? 0} what="deliveries" {...older} />
       {shown && (
@@ -169,7 +171,8 @@ export function DeliveriesCard(props: {
           onSent={() => {
             setOpen(null);
             // The new delivery is in another state than the one that was looked at.
-            setStatus(null);
+            const { state: _, ...rest } = search;
+            onSearch(rest);
             onSaid('It is sent again, as a new delivery.');
             read();
           }}

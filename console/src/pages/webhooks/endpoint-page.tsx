@@ -1,6 +1,6 @@
 // One endpoint: how it stands, what it gets, and what was sent to it.
 import './webhooks.css';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
+import { readWebhookSearch, type WebhookSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
@@ -21,6 +22,8 @@ import { Time } from '../../ui/time.tsx';
 import { DeliveriesCard } from './deliveries-card.tsx';
 import { DeleteDialog, EditDialog, RotateDialog } from './dialogs.tsx';
 import { metBy, offWords, standingOf } from './words.ts';
+
+const PATH = '/$org/$env/webhooks/$id';
 
 type Doing = 'edit' | 'rotate' | 'delete';
 
@@ -131,6 +134,9 @@ function Shown({ row, reread }: { row: WebhookRowFragment; reread: () => void })
   const { slug, env, role } = useOrg();
   const allowed = may(role, 'keys');
   const navigate = useNavigate();
+  const search = readWebhookSearch(useSearch({ from: PATH }));
+  const onSearch = (next: WebhookSearch) =>
+    void navigate({ to: PATH, params: { org: slug, env, id: row.id }, search: next, replace: true });
   const [said, setSaid] = useState('');
   const [serial, setSerial] = useState(0);
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -167,7 +173,7 @@ function Shown({ row, reread }: { row: WebhookRowFragment; reread: () => void })
           {row.status === 'DISABLED' && <Off {...{ row, allowed }} onPress={() => void switchTo('ACTIVE')} />}
           <Facts row={row} />
         </Card>
-        <DeliveriesCard hook={row} {...{ allowed, serial }} onSaid={onSaid} />
+        <DeliveriesCard hook={row} {...{ allowed, search, onSearch, serial, onSaid }} />
       </div>
       {doing === 'edit' && <EditDialog row={row} onClose={close} onDone={done} />}
       {doing === 'rotate' && <RotateDialog row={row} onClose={close} onDone={done} />}
@@ -183,7 +189,7 @@ function Shown({ row, reread }: { row: WebhookRowFragment; reread: () => void })
 }
 
 export function WebhookPage() {
-  const { id } = useParams({ from: '/$org/$env/webhooks/$id' });
+  const { id } = useParams({ from: PATH });
   const [{ data, error }, again] = useQuery({
     ...{ query: WebhookDocument, variables: { id } },
     requestPolicy: 'cache-and-network',

@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { kept } from '../../app/kept.ts';
 import type { orgRoute } from '../../app/router.tsx';
+import { readWebhookSearch } from '../../app/search.ts';
 
 export const webhookPages = {
   webhooks: lazyRouteComponent(
@@ -24,6 +25,7 @@ export function webhookRoutes(parent: typeof orgRoute) {
   const webhook = createRoute({
     getParentRoute: () => parent,
     path: '/webhooks/$id',
+    validateSearch: readWebhookSearch,
     component: webhookPages.webhook,
   });
   return [webhooks, webhook] as const;
