@@ -1,13 +1,13 @@
 // Details of many calls for one answer.
 import { type Context, isRequestId, orgCaller } from '../kernel/index.ts';
 import { findPayloadStates } from '../payloads/index.ts';
-import { findRows, listAttemptsOf } from './read-store.ts';
+import { findRows, listAttemptsOf, listCopies } from './read-store.ts';
 import type { RowDetail } from './schema.ts';
 import type { StoredAttempt } from './types.ts';
 import { viewDetail } from './view.ts';
 
 /**
- * The details of `ids` that the caller of `context` may see, by id, in two statements, four where content was logged;
+ * The details of `ids` that the caller of `context` may see, by id, in three statements, five where content was logged;
  * what is missing, of the wrong shape or another organization's is not in the map. The caller of this function must
  * have checked the audience as `requests.get` does.
  */
@@ -33,11 +33,21 @@ export async function readDetails(
       else before.push(attempt);
     }
   }
+  const request_ids = rows.map((row) => row.request_id);
+  const copies =
+    rows.length === 0
+      ? null
+      : await listCopies(context.db, { org_id: caller.org_id, environment, request_ids });
   const states = await findPayloadStates(context, caller.org_id, rows);
   return new Map(
     rows.map((row) => [
       row.request_id as string,
-      viewDetail(row, of_call.get(row.request_id) ?? [], states.get(row.request_id)),
+      viewDetail(
+        row,
+        of_call.get(row.request_id) ?? [],
+        copies?.get(row.request_id) ?? [],
+        states.get(row.request_id),
+      ),
     ]),
   );
 }

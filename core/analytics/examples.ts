@@ -57,6 +57,8 @@ export const rowDetailExample: RowDetail = {
   cache_write_tokens: 0,
   reasoning_tokens: 0,
   tags: { team: 'search' },
+  shadow_of: null,
+  shadows: [],
   user_agent: 'OpenAI/JS 7.57.0',
   client_ip_prefix: '203.0.113.0/24',
   replays: 0,

@@ -20,6 +20,7 @@ import { readContent } from './content.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
 import { findGeneration } from './generation.ts';
 import { getLimitsOperation } from './limits-view.ts';
+import { listCopies } from './read-store.ts';
 import { Generation, RowView, RowWithPayload } from './schema.ts';
 import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
 import { rowStatuses } from './types.ts';
@@ -131,7 +132,8 @@ export const getRequestOperation = operation({
     tellLag(context);
     const attempts = await listAttempts(context.db, id);
     const { state, payload } = await readContent(context, row);
-    return { ...viewDetail(row, attempts, state), ...payload };
+    const copies = await listCopies(context.db, { org_id: caller.org_id, environment, request_ids: [id] });
+    return { ...viewDetail(row, attempts, copies.get(id) ?? [], state), ...payload };
   },
 });
 

@@ -40,6 +40,34 @@ export async function listAttemptsOf(
   return rows;
 }
 
+/** A copy begins when its call has ended, which takes some minutes at most. */
+const COPY_WITHIN = `interval '1 hour'`;
+
+/** The copies of calls that shadows got, by the call; first come first. `environment` null sees both. */
+export async function listCopies(
+  db: Db,
+  of: { org_id: Id<'org'>; environment: Environment | null; request_ids: readonly string[] },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await db.query<{ call: string; copies: string[] }>({
+    name: 'analytics.list_copies',
+    text: `
+      select tags->>'shadow_of' as call, array_agg(request_id order by ts, request_id) as copies
+        from request_row
+       where org_id = $1 and tags ? 'shadow_of' and tags->>'shadow_of' = any ($2)
+         and ts >= $3 and ts < $4::timestamptz + ${COPY_WITHIN}
+         and ($5::text is null or environment = $5)
+       group by 1`,
+    values: [of.org_id, of.request_ids, ...rangeOf(of.request_ids), of.environment],
+  });
+  return new Map(rows.map(({ call, copies }) => [call, copies]));
+}
+
+/** When the first and the last of the calls began. */
+function rangeOf(request_ids: readonly string[]): [Date, Date] {
+  const times = request_ids.map(ulidMs);
+  return [new Date(Math.min(...times)), new Date(Math.max(...times))];
+}
+
 /** The newest rows of calls begun at or after `since`, at most `limit`, newest first, without those in `known`. */
 export async function listArrivals(
   db: Db,

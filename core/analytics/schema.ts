@@ -77,6 +77,10 @@ export const RowDetail = Type.Object({
   cache_write_tokens: Count,
   reasoning_tokens: Count,
   tags: Type.Record(Type.String(), Type.String()),
+  shadow_of: nullable(
+    Type.String({ description: 'the call that this one is a copy of, for a shadow of a routing policy' }),
+  ),
+  shadows: Type.Array(Type.String(), { description: 'its copies for shadows, by their request ids' }),
   user_agent: Type.String(),
   client_ip_prefix: Type.String(),
   replays: Type.Integer({ description: 'how often its answer was given again to the same Idempotency-Key' }),

@@ -1,9 +1,12 @@
 // Stored rows as callers see them. Pure.
-import { rowTime } from '../kernel/index.ts';
+import { isRequestId, rowTime } from '../kernel/index.ts';
 import type { PayloadState } from '../payloads/index.ts';
 import { routeLine } from '../routing/index.ts';
 import type { RowDetail, RowView } from './schema.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
+
+/** The tag of a copy's row: the call that was copied. */
+const SHADOW_OF = 'shadow_of';
 
 /** The row of the activity feed. */
 export function viewRow(row: StoredRow): RowView {
@@ -41,8 +44,10 @@ export function viewRow(row: StoredRow): RowView {
 export function viewDetail(
   row: StoredRow,
   attempts: readonly StoredAttempt[],
+  shadows: readonly string[],
   payload_state: PayloadState = 'none',
 ): RowDetail {
+  const of = row.tags[SHADOW_OF] ?? '';
   return {
     ...viewRow(row),
     cell: row.cell,
@@ -60,6 +65,8 @@ export function viewDetail(
     cache_write_tokens: row.cache_write_tokens,
     reasoning_tokens: row.reasoning_tokens,
     tags: { ...row.tags },
+    shadow_of: isRequestId(of) ? of : null,
+    shadows: [...shadows],
     user_agent: row.user_agent,
     client_ip_prefix: row.client_ip_prefix,
     replays: row.replays,

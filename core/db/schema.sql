@@ -2336,6 +2336,7 @@ create table public.request_row (
   constraint request_row_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint request_row_status_check CHECK ((status = ANY (ARRAY['ok'::text, 'error'::text, 'cancelled'::text, 'rejected'::text])))
 ) partition by RANGE (ts);
+CREATE INDEX request_row_copy ON ONLY public.request_row USING btree (org_id, ((tags ->> 'shadow_of'::text)), ts) WHERE (tags ? 'shadow_of'::text);
 CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
 alter table public.request_row enable row level security;

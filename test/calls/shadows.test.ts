@@ -68,6 +68,12 @@ describe('a copy at the expense of the organization', () => {
     expect(ended.row).toMatchObject({ status: 'ok', provider: 'script-b', stop_reason: 'max_tokens' });
     expect(ended.row.tags).toMatchObject({ shadow_of: id });
     expect(ended.charged).toBe(priceOf(10, 7));
+    // Each names the other.
+    const [of_copy, of_call] = await Promise.all(
+      [copy.request_id, id].map((one) => manage(world(), scene.org, 'GET', `/v1/requests/${one}`)),
+    );
+    expect(of_copy?.json).toMatchObject({ shadow_of: id, shadows: [] });
+    expect(of_call?.json).toMatchObject({ shadow_of: null, shadows: [copy.request_id] });
     expect((await world().ended(scene.org, id)).charged).toBe(priceOf(10, 3));
     expect(copies(scene)[0]?.body['messages']).toEqual([{ role: 'user', content: 'Hi' }]);
     const seen = await shown(world(), scene.org, ({ runs }) => runs === 1);

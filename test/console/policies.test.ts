@@ -285,3 +285,52 @@ test('what copies for a shadow cost stands beside the calls, and whoever looks s
     page.getByRole('list', { name: 'Shadows' }).getByText('cost −50%', { exact: false }).waitFor(),
   );
 });
+
+test('a call and the copy that a shadow got of it name each other, and lead to each other', async () => {
+  const { live_key, sandbox_key } = stack.full;
+  const ask = (path: string, key: string, body?: object) =>
+    fetch(`${stack.gateway_url}${path}`, {
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+  const dry = await ask('/v1/policies/x/dry-run', sandbox_key, { model: MODEL, yaml: 'sort: price' });
+  const { plan } = (await dry.json()) as { plan: { endpoint_id: string }[] };
+  const yaml = `defaults: {shadow: {endpoint: ${plan[1]?.endpoint_id}, percent: 100}}`;
+  expect((await ask('/v1/policies', live_key, { name: 'all-copied', yaml })).status).toBe(201);
+  expect((await ask('/v1/policies/all-copied/activate', live_key, { version: 1 })).status).toBe(200);
+  // Calls are copied as soon as the gateway has heard of the policy, and a copy is seen when its row is written.
+  const copies = new Map<string, string>();
+  const anyCopy = async () => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const call = await ask('/v1/chat/completions', sandbox_key, { model: MODEL, messages });
+    expect(call.status).toBe(200);
+    copies.set(call.headers.get('x-request-id') ?? '', '');
+    for (const id of copies.keys()) {
+      const row = await ask(`/v1/requests/${id}`, sandbox_key);
+      const { shadows } = row.ok ? ((await row.json()) as { shadows: string[] }) : { shadows: [] };
+      if (shadows[0] !== undefined) return copies.set(id, shadows[0]);
+    }
+    return null;
+  };
+  await expect.poll(anyCopy, { timeout: 30_000, interval: 300 }).not.toBeNull();
+  const [id, copy] = [...copies].find(([, of]) => of !== '') as [string, string];
+
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/sandbox/requests/${id}`);
+  await page.getByText('had this call copied to another endpoint').waitFor();
+  await page.getByRole('link', { name: copy }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/requests/${copy}`);
+  await page.getByText('This is a copy of the call').waitFor();
+  await page.getByRole('link', { name: id }).click();
+  await page.waitForURL(`**/requests/${id}`);
+  await page.getByText('had this call copied to another endpoint').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+  await seenInBothThemes(`meridian/sandbox/requests/${id}`, 'request-copied', (page) =>
+    page.getByRole('link', { name: copy }).waitFor(),
+  );
+  await seenInBothThemes(`meridian/sandbox/requests/${copy}`, 'request-copy', (page) =>
+    page.getByRole('link', { name: id }).waitFor(),
+  );
+});

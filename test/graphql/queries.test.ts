@@ -44,6 +44,7 @@ const lists: readonly (readonly [string, string, readonly string[]])[] = [
     [
       'analytics.find_rows',
       'analytics.list_attempts_of',
+      'analytics.list_copies',
       'analytics.list_rows',
       'keys.find_all',
       'keys.list_chains',
@@ -90,6 +91,7 @@ test('nodes of one kind are read together', async () => {
   expect(read).toEqual([
     'analytics.find_rows',
     'analytics.list_attempts_of',
+    'analytics.list_copies',
     'keys.find_all',
     'ledger.read_windows',
   ]);

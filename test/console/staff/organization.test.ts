@@ -1,4 +1,5 @@
 // What staff do with an organization in a real browser: look at it as its people do, and close it once its slug was typed.
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../../support/books.ts';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from '../browser.ts';
@@ -42,6 +43,64 @@ test('a look opens in a tab of its own, says that it is one, changes nothing, an
   );
   expect(rows).toEqual([{ reason: 'They cannot find their invoice', actor_type: 'staff' }]);
   expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('finance sets what the platform pays for shadows, a wrong amount stays in the form, and support only reads it', async () => {
+  const finance = await memberState(browser, stack, await makeMember(stack, 'fin@svc.example', ['finance']));
+  const { page, context, faults } = await openPage(browser, {}, finance);
+  await page.goto(`${stack.staff_url}/orgs/${stack.full_slug}`);
+  const card = (of: Page) => of.getByRole('region', { name: 'Shadows that the platform pays for' });
+  await card(page).getByText('nothing', { exact: true }).waitFor();
+  await card(page).getByRole('button', { name: 'Change allowance…' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: /^Shadows of/ });
+  await dialog.getByLabel('Reason').fill('trial of a cheaper endpoint');
+  for (const wrong of ['ten', '-1', '0', '1000.01']) {
+    await dialog.getByLabel('Dollars a day').fill(wrong);
+    await page.keyboard.press('Enter');
+    await dialog.getByText('A day: dollars from 0.000001 to 1,000, or nothing.').waitFor();
+  }
+  for (const { scheme, width } of [
+    { scheme: 'light', width: 1320 },
+    { scheme: 'dark', width: 360 },
+  ] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.setViewportSize({ width, height: 860 });
+    await picture(page, `staff-shadow-${scheme}`);
+    await expectNoSidewaysScroll(page, `shadow ${scheme}`);
+    await expectAccessible(page, `shadow ${scheme}`);
+  }
+  await dialog.getByLabel('Dollars a day').fill('2.50');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await card(page).getByText('$2.50').waitFor();
+  const allowed = () =>
+    withClient(stack.database_url, async (client) => {
+      const { rows } = await client.query<{ daily_micro_usd: string }>(
+        'select daily_micro_usd from policy_shadow_allowance where org_id = $1',
+        [stack.full.org_id],
+      );
+      return rows.map((row) => Number(row.daily_micro_usd));
+    });
+  expect(await allowed()).toEqual([2_500_000]);
+
+  const reader = await openPage(browser, { width: 360, scheme: 'dark' }, support);
+  await reader.page.goto(`${stack.staff_url}/orgs/${stack.full_slug}`);
+  await card(reader.page).getByText('$2.50').waitFor();
+  expect(await card(reader.page).getByRole('button').count()).toBe(0);
+  await expectNoSidewaysScroll(reader.page, 'organization at 360');
+  await expectAccessible(reader.page, 'organization at 360');
+  await reader.context.close();
+
+  await card(page).getByRole('button', { name: 'Change allowance…' }).click();
+  await dialog.getByLabel('Dollars a day').fill('');
+  await dialog.getByLabel('Reason').fill('the trial is over');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await card(page).getByText('nothing', { exact: true }).waitFor();
+  expect(await allowed()).toEqual([]);
+  expect([...faults, ...reader.faults]).toEqual([]);
   await context.close();
 });
 

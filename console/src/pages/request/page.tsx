@@ -106,6 +106,40 @@ function Warnings({ warnings }: { warnings: readonly unknown[] }) {
   );
 }
 
+function CallLink({ id }: { id: string }) {
+  const { slug, env } = useOrg();
+  return (
+    <Link className="link mono" to="/$org/$env/requests/$id" params={{ org: slug, env, id }}>
+      {id}
+    </Link>
+  );
+}
+
+/** What a shadow of a policy has to do with the call: it is a copy, or was copied. */
+function Copies({ detail }: { detail: Call['detail'] }) {
+  if (!detail) return null;
+  const { shadowOf, shadows } = detail;
+  if (shadowOf)
+    return (
+      <div className="card note copy-note">
+        This is a copy of the call <CallLink id={shadowOf} />, made for a shadow of the routing policy. What
+        it answered went to nobody.
+      </div>
+    );
+  if (shadows.length === 0) return null;
+  return (
+    <div className="card note copy-note">
+      The routing policy had this call copied to another endpoint, after its answer:{' '}
+      {shadows.map((id, i) => (
+        <span key={id}>
+          {i > 0 && ', '}
+          <CallLink id={id} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
 /** The call as a command; its content is not kept here, so what was said stands as an ellipsis. */
 function curlOf(call: Call): string {
   const messages = call.detail?.dialectIn === 'messages';
@@ -168,6 +202,7 @@ function Detail({ call, generation }: { call: Call; generation: RequestDetailQue
         </p>
       </PageHead>
       <div className="stack">
+        <Copies detail={call.detail} />
         <Figures call={call} />
         <Warnings warnings={call.detail?.warnings ?? []} />
         <RouteCard call={call} />

@@ -31,6 +31,7 @@ import { ActsCard, LotsCard, MovementsCard } from './ledger-cards.tsx';
 import { LookButton } from './look-dialog.tsx';
 import { NotYours } from './not-yours.tsx';
 import { PlanCard } from './plan-card.tsx';
+import { ShadowCard } from './shadow-card.tsx';
 import { TopupsCard } from './topups-card.tsx';
 
 type Org = NonNullable<StaffOrgMoneyQuery['staffOrg']>;
@@ -130,6 +131,7 @@ function Cards(props: {
       <TopupsCard id={id} org={org} />
       <DocumentsCard id={id} org={org} />
       <BudgetsCard org={org} onChanged={onChanged} />
+      <ShadowCard org={org} onChanged={onChanged} />
       <LotsCard id={id} environment={environment} org={ledger} />
       <MovementsCard id={id} environment={environment} org={ledger} />
       <ActsCard id={id} org={ledger} />
