@@ -29,7 +29,19 @@ test('organization, project, key and grant are made by slug or id, and the ledge
     test_project_id: expect.stringMatching(/^prj_/),
   });
   const project = await json('project', 'create', '--org', 'acme', '--slug', 'bot');
-  expect(project['id']).toMatch(/^prj_/);
+  expect(project).toMatchObject({
+    id: expect.stringMatching(/^prj_/),
+    limits: { rpm: null, tpm: null, concurrency: null },
+  });
+  const place = ['--org', 'acme', '--project', 'bot'];
+  expect(await json('project', 'set', ...place, '--rpm', '600', '--tpm', '9000')).toMatchObject({
+    limits: { rpm: 600, tpm: 9_000, concurrency: null },
+  });
+  expect(await json('project', 'set', ...place, '--rpm', '0', '--concurrency', '4')).toMatchObject({
+    limits: { rpm: null, tpm: 9_000, concurrency: 4 },
+  });
+  const bounded = ['project', 'create', '--org', 'acme', '--slug', 'bounded', '--concurrency', '2'];
+  expect(await json(...bounded)).toMatchObject({ limits: { rpm: null, tpm: null, concurrency: 2 } });
   const options = ['--scopes', 'inference,read:usage', '--rpm', '60', '--daily-budget-micro', '0'];
   const key = await json('key', 'create', '--org', 'acme', '--project', 'bot', ...options);
   expect(key).toMatchObject({

@@ -48,6 +48,7 @@ export const commands: readonly Listed[] = [
   listed('plans show', 'show what plans cost and allow, and what changes', () => import('./plans/show.ts')),
   listed('plans set', 'change what a plan costs or allows, for everybody', () => import('./plans/set.ts')),
   listed('project create', 'create a project', () => import('./project-create.ts')),
+  listed('project set', 'set what all keys of a project may call together', () => import('./project/set.ts')),
   listed('key create', 'create an API key and show its secret', () => import('./key-create.ts')),
   listed(
     'user create',

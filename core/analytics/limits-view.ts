@@ -1,4 +1,4 @@
-// GET /v1/limits: what plan and keys allow, what is left of it now, and what was refused within a day.
+// GET /v1/limits: what plan, projects and keys allow, what is left of it now, and what was refused within a day.
 import { type Static, Type } from 'typebox';
 import {
   type Context,
@@ -12,8 +12,14 @@ import {
 } from '../kernel/index.ts';
 import { KeyBudget, type KeyRow, keysInUse } from '../keys/index.ts';
 import { readKeySpend } from '../ledger/index.ts';
-import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
-import { findOrg, limitsOf } from '../orgs/index.ts';
+import {
+  type LimitStore,
+  planSubject,
+  subjectOfKey,
+  subjectOfPlan,
+  subjectOfProject,
+} from '../limits/index.ts';
+import { findOrg, limitsOf, listProjects, type Project, projectLimits } from '../orgs/index.ts';
 import { countCapacity } from './usage-store.ts';
 
 declare module '../kernel/operation/operation.ts' {
@@ -27,23 +33,38 @@ const DAY_MS = 86_400_000;
 const Limit = nullable(Type.Integer());
 const Rates = { rpm: Limit, tpm: Limit, concurrency: Limit };
 
+const LiveRates = named(
+  'LiveLimits',
+  Type.Object(
+    { rpm_remaining: Limit, tpm_remaining: Limit, concurrency_in_use: Type.Integer() },
+    {
+      description: 'what is left now under the strictest of the limits that bound it, and how many calls run',
+    },
+  ),
+);
+
 const View = named(
   'Limits',
   Type.Object({
-    plan: Type.Object({ ...Rates, keys: Limit, projects: Limit }),
+    plan: Type.Object({ ...Rates, keys: Limit, projects: Limit, live: LiveRates }),
+    projects: Type.Array(
+      Type.Object({
+        project_id: idOf('project'),
+        configured: Type.Object(Rates, { description: 'limits of all its keys together; null: no bound' }),
+        live: LiveRates,
+      }),
+    ),
     keys: Type.Array(
       Type.Object({
         key_id: idOf('key'),
         name: Type.String(),
         project_id: idOf('project'),
         status: Type.String(),
-        configured: Type.Object(Rates, { description: 'limits of the key itself; null: those of the plan' }),
-        budget: KeyBudget,
-        live: Type.Object({
-          rpm_remaining: Limit,
-          tpm_remaining: Limit,
-          concurrency_in_use: Type.Integer(),
+        configured: Type.Object(Rates, {
+          description: 'limits of the key itself; null: those of project and plan',
         }),
+        budget: KeyBudget,
+        live: LiveRates,
         spend_today_micro: Type.Integer(),
         spend_month_micro: Type.Integer(),
       }),
@@ -57,29 +78,89 @@ const View = named(
   }),
 );
 type View = Static<typeof View>;
-type Live = View['keys'][number]['live'];
+type Live = Static<typeof LiveRates>;
 
 const NOTHING: Live = { rpm_remaining: null, tpm_remaining: null, concurrency_in_use: 0 };
 const NONE = { rpm: 0, tpm: 0, concurrency: 0 };
 
-/** What is left of the limits of `keys`, and what was refused; `live` is false where the counters are incomplete. */
-async function counters(
-  context: Context,
-  keys: readonly KeyRow[],
-  of: { plan: ReturnType<typeof limitsOf>; environment: Environment },
-): Promise<{ left: readonly Live[]; rejected: View['rejected_24h']; live: boolean }> {
+/** What is looked at: the limits of the organization, of its projects and of its keys. */
+interface Seen {
+  readonly environment: Environment;
+  readonly plan: ReturnType<typeof limitsOf>;
+  readonly projects: readonly Project[];
+  readonly keys: readonly KeyRow[];
+}
+
+interface Counters {
+  readonly plan: Live;
+  readonly projects: readonly Live[];
+  readonly keys: readonly Live[];
+  readonly rejected: View['rejected_24h'];
+  /** False where the counters are incomplete. */
+  readonly live: boolean;
+}
+
+/** Calls that run now of the keys of `project`, each rotation chain once. */
+function runningOf(project: Project, keys: readonly KeyRow[], lives: readonly Live[]): number {
+  const chains = new Map(
+    keys.flatMap((key, i) => (key.project_id === project.id ? [[key.chain_no, lives[i]] as const] : [])),
+  );
+  return [...chains.values()].reduce((sum, live) => sum + (live?.concurrency_in_use ?? 0), 0);
+}
+
+async function readCounters(limits: LimitStore, org_id: string, seen: Seen): Promise<Counters> {
+  const { environment, plan, projects, keys } = seen;
+  const bounds = new Map(projects.map((project) => [project.id, projectLimits(project)]));
+  const [rejected, of_plan, of_projects, of_keys] = await Promise.all([
+    limits.rejections({ plan: planSubject(org_id, environment) }),
+    limits.look(subjectOfPlan({ org_id, environment }, plan)),
+    Promise.all(
+      projects.map(({ id: project_id, rpm, tpm, concurrency }) => {
+        const project = { rpm, tpm, concurrency };
+        return limits.look(subjectOfProject({ org_id, environment, project_id }, { project, plan }));
+      }),
+    ),
+    Promise.all(
+      keys.map((key) =>
+        limits.look(subjectOfKey(key, { project: bounds.get(key.project_id) ?? null, plan })),
+      ),
+    ),
+  ]);
+  const projects_live = of_projects.map((live, i) => {
+    const project = projects[i] as Project;
+    // Without limits nothing counts the calls of a project together.
+    if (projectLimits(project) !== null) return live;
+    return { ...live, concurrency_in_use: runningOf(project, keys, of_keys) };
+  });
+  return {
+    ...{ plan: of_plan, projects: projects_live, keys: of_keys, rejected },
+    live: limits.mode === 'exact',
+  };
+}
+
+/** What is left of the limits, and what was refused. */
+async function counters(context: Context, seen: Seen): Promise<Counters> {
   const { limits } = context.services;
-  const left = keys.map(() => NOTHING);
-  if (limits === undefined) return { left, rejected: NONE, live: false };
-  const plan = planSubject(orgCaller(context).org_id, of.environment);
+  const none = { plan: NOTHING, projects: [], keys: [], rejected: NONE, live: false };
+  if (limits === undefined) return none;
   try {
-    const looks = keys.map((key) => limits.look(subjectOfKey(key, of.plan)));
-    const [rejected, ...views] = await Promise.all([limits.rejections({ plan }), ...looks]);
-    return { left: views, rejected, live: limits.mode === 'exact' };
+    return await readCounters(limits, orgCaller(context).org_id, seen);
   } catch (error) {
     context.log.warn({ error }, 'limits cannot be read');
-    return { left, rejected: NONE, live: false };
+    return none;
   }
+}
+
+/** The projects of `environment`, and others that have keys of it. */
+async function projectsSeen(
+  context: Context,
+  environment: Environment,
+  keys: readonly KeyRow[],
+): Promise<Project[]> {
+  const { org_id } = orgCaller(context);
+  const with_keys = new Set(keys.map(({ project_id }) => project_id));
+  const all = await listProjects(context.db, { org_id, environment: null, id: null });
+  return all.filter((project) => project.environment === environment || with_keys.has(project.id));
 }
 
 /** Calls without capacity within a day; `analytics` false where rows cannot be read. */
@@ -108,7 +189,17 @@ export const getLimitsOperation = operation({
   output: View,
   errors: [],
   example: {
-    plan: { rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
+    plan: {
+      ...{ rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
+      live: { rpm_remaining: 261, tpm_remaining: 996_412, concurrency_in_use: 3 },
+    },
+    projects: [
+      {
+        project_id: 'prj_0000000000000000000000000A',
+        configured: { rpm: 200, tpm: null, concurrency: 10 },
+        live: { rpm_remaining: 171, tpm_remaining: 996_412, concurrency_in_use: 2 },
+      },
+    ],
     keys: [
       {
         key_id: 'key_0000000000000000000000000A',
@@ -140,10 +231,15 @@ export const getLimitsOperation = operation({
       ...new Set(keys.map((key) => key.chain_no)),
     ]);
     const spent = new Map(spend.map((one) => [one.no, one]));
-    const { left, rejected, live } = await counters(context, keys, { plan, environment });
+    const projects = await projectsSeen(context, environment, keys);
+    const left = await counters(context, { environment, plan, projects, keys });
     const { capacity, analytics } = await capacityOf(context, environment);
     return {
-      plan: { ...plan },
+      plan: { ...plan, live: left.plan },
+      projects: projects.map(({ id, rpm, tpm, concurrency }, i) => ({
+        ...{ project_id: id, configured: { rpm, tpm, concurrency } },
+        live: left.projects[i] ?? NOTHING,
+      })),
       keys: found.map(({ key, status }, i) => ({
         key_id: key.id,
         name: key.name,
@@ -151,13 +247,13 @@ export const getLimitsOperation = operation({
         status,
         configured: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
         budget: { daily_micro: key.budget_daily_micro, hard: key.budget_hard },
-        live: left[i] ?? NOTHING,
+        live: left.keys[i] ?? NOTHING,
         spend_today_micro: spent.get(key.chain_no)?.today_micro_usd ?? 0,
         spend_month_micro: spent.get(key.chain_no)?.month_micro_usd ?? 0,
       })),
-      rejected_24h: rejected,
+      rejected_24h: left.rejected,
       upstream_capacity_24h: capacity,
-      live,
+      live: left.live,
       analytics,
     };
   },

@@ -6,7 +6,7 @@ import { DEFAULT_ALERTS, type PatchProjectInput } from './schema.ts';
 import { numberOf } from './view.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Change = Pick<PatchProjectInput, 'name' | 'budget' | 'alerts'>;
+type Change = Pick<PatchProjectInput, 'name' | 'budget' | 'limits' | 'alerts'>;
 
 /** `project` with `change` merged in (RFC 7396); pure. */
 function mergeProject(project: Project, change: Change): Project {
@@ -18,6 +18,8 @@ function mergeProject(project: Project, change: Change): Project {
     if (monthly_micro !== undefined) next.budget_monthly_micro = monthly_micro;
     if (hard !== undefined) next.budget_hard = hard ?? true;
   }
+  if (change.limits === null) Object.assign(next, { rpm: null, tpm: null, concurrency: null });
+  else if (change.limits !== undefined) Object.assign(next, change.limits);
   if (change.alerts !== undefined) next.alerts = change.alerts ?? DEFAULT_ALERTS;
   return next;
 }

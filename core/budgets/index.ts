@@ -8,4 +8,5 @@ export {
   resumeProjectOperation,
 } from './operations.ts';
 export { CreateProjectInput, PatchProjectInput, ProjectView, projectStatuses } from './schema.ts';
+export { setProjectLimits } from './staff.ts';
 export { viewProjects } from './view.ts';

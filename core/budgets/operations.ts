@@ -24,6 +24,7 @@ import {
   lockProject,
   type Org,
   type Project,
+  projectLimits,
 } from '../orgs/index.ts';
 import { bookOf, changeProject } from './change.ts';
 import { keeperAfter } from './ownership.ts';
@@ -39,7 +40,10 @@ const writers = { kind: 'key', scopes: ['manage:keys'], session: ['owner', 'admi
 const byId = Type.Object({ id: idOf('project') });
 
 /** What may change about a project, as the audit log shows it. */
-const SETTINGS = ['name', 'budget_monthly_micro', 'budget_hard', 'alerts', 'managed_by'] as const;
+const SETTINGS = [
+  ...(['name', 'budget_monthly_micro', 'budget_hard', 'rpm', 'tpm', 'concurrency', 'alerts'] as const),
+  'managed_by',
+] as const;
 
 /** Active projects the caller may see, `id` alone or all. */
 function ownProjects(context: Context, id: string | null): Promise<Project[]> {
@@ -115,7 +119,10 @@ export const createProjectOperation = operation({
   errors: ['already_exists', 'plan_limit_reached', 'sandbox_key_not_allowed'],
   status: 201,
   idempotent: true,
-  request: { slug: 'search-prod', name: 'Search', budget: { monthly_micro: 500_000_000, hard: true } },
+  request: {
+    ...{ slug: 'search-prod', name: 'Search', budget: { monthly_micro: 500_000_000, hard: true } },
+    limits: { rpm: 1_200 },
+  },
   example: {
     ...projectExample,
     slug: 'search-prod',
@@ -123,7 +130,7 @@ export const createProjectOperation = operation({
     spend_today_micro: 0,
     spend_month_micro: 0,
   },
-  async run(context, { slug, name, environment = 'live', budget, alerts }) {
+  async run(context, { slug, name, environment = 'live', ...settings }) {
     const caller = orgCaller(context);
     if (sightOf(caller) === 'test' && environment === 'live') {
       const words = 'A sandbox key makes projects of the test environment alone.';
@@ -133,13 +140,10 @@ export const createProjectOperation = operation({
       const org = await lockOrg(context.db, caller.org_id);
       if (org === null) throw notFound();
       const project = await createProject(context, org, { slug, name, environment });
-      const change = {
-        ...(budget === undefined ? {} : { budget }),
-        ...(alerts === undefined ? {} : { alerts }),
-      };
       const kept = { ...project, managed_by: keeperAfter(context, project) };
-      const stored = await changeProject(context, org, { project: kept, change });
-      await record(context, 'projects.create', stored, { after: { slug, name, environment } });
+      const stored = await changeProject(context, org, { project: kept, change: settings });
+      const after = { slug, name, environment, ...projectLimits(stored) };
+      await record(context, 'projects.create', stored, { after });
       return stored;
     });
     return viewProject(context, made);
@@ -150,7 +154,7 @@ export const patchProjectOperation = operation({
   name: 'projects.update',
   method: 'PATCH',
   path: '/v1/projects/:id',
-  summary: 'Change the name, budget or alerts of a project',
+  summary: 'Change the name, budget, limits or alerts of a project',
   audience: writers,
   input: PatchProjectInput,
   output: ProjectView,

@@ -7,6 +7,14 @@ export const DEFAULT_ALERTS = [50, 80, 100] as const;
 
 const closed = { additionalProperties: false } as const;
 const Micro = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Limit = nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }));
+const LimitsIn = named(
+  'ProjectLimitsInput',
+  Type.Object(
+    { rpm: Type.Optional(Limit), tpm: Type.Optional(Limit), concurrency: Type.Optional(Limit) },
+    closed,
+  ),
+);
 const Alerts = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), { maxItems: 10, uniqueItems: true });
 
 /** Why calls are refused, since when, and when they go on by themselves. */
@@ -28,6 +36,10 @@ export const ProjectView = named(
       monthly_micro: nullable(Type.Integer({ description: 'micro-USD of a UTC month; null: no budget' })),
       hard: Type.Boolean({ description: 'calls beyond it are refused; else only events are sent' }),
     }),
+    limits: Type.Object(
+      { rpm: Limit, tpm: Limit, concurrency: Limit },
+      { description: 'of all its keys together; null: those of each key and of the plan alone' },
+    ),
     alerts: Type.Array(Type.Integer(), { description: 'percentages at which `budget.threshold` is sent' }),
     paused: nullable(Paused),
     spend_today_micro: Type.Integer({ description: 'of all its keys this UTC day' }),
@@ -46,6 +58,7 @@ export const projectExample = {
   environment: 'live',
   status: 'active',
   budget: { monthly_micro: 500_000_000, hard: true },
+  limits: { rpm: 1_200, tpm: null, concurrency: null },
   alerts: [50, 80, 100],
   paused: null,
   spend_today_micro: 1_204_117,
@@ -67,6 +80,7 @@ export const CreateProjectInput = Type.Object({
       ),
     ),
   ),
+  limits: Type.Optional(nullable(LimitsIn)),
   alerts: Type.Optional(Alerts),
 });
 export type CreateProjectInput = Static<typeof CreateProjectInput>;
@@ -85,6 +99,7 @@ export const PatchProjectInput = Type.Object({
       ),
     ),
   ),
+  limits: Type.Optional(nullable(LimitsIn)),
   alerts: Type.Optional(nullable(Alerts)),
 });
 export type PatchProjectInput = Static<typeof PatchProjectInput>;

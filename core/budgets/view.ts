@@ -34,6 +34,9 @@ function view(project: Project, window: BudgetWindow | undefined, today_micro: n
   const {
     budget_monthly_micro,
     budget_hard,
+    rpm,
+    tpm,
+    concurrency,
     live_no: _,
     sandbox_no: __,
     updated_at: ___,
@@ -42,6 +45,7 @@ function view(project: Project, window: BudgetWindow | undefined, today_micro: n
   return {
     ...plain,
     budget: { monthly_micro: budget_monthly_micro, hard: budget_hard },
+    limits: { rpm, tpm, concurrency },
     alerts: [...project.alerts],
     paused: pausedBy(window),
     spend_today_micro: today_micro,

@@ -1951,20 +1951,26 @@ create table public.project (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   managed_by text,
+  rpm integer,
+  tpm integer,
+  concurrency integer,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_live_no_key UNIQUE (live_no),
   constraint project_sandbox_no_key UNIQUE (sandbox_no),
   constraint project_budget_monthly_micro_check CHECK ((budget_monthly_micro >= 0)),
+  constraint project_concurrency_check CHECK ((concurrency > 0)),
   constraint project_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint project_id_check CHECK ((id ~ '^prj_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint project_managed_by_check CHECK (((char_length(managed_by) >= 1) AND (char_length(managed_by) <= 512))),
   constraint project_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint project_rpm_check CHECK ((rpm > 0)),
   constraint project_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint project_status_check CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text]))),
+  constraint project_tpm_check CHECK ((tpm > 0)),
   constraint project_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
 );
 CREATE UNIQUE INDEX project_slug_once ON public.project USING btree (org_id, slug) WHERE (status = 'active'::text);
-CREATE TRIGGER project_announces AFTER UPDATE OF status ON public.project FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER project_announces AFTER UPDATE OF status, rpm, tpm, concurrency ON public.project FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.rpm IS DISTINCT FROM new.rpm)) OR (old.tpm IS DISTINCT FROM new.tpm)) OR (old.concurrency IS DISTINCT FROM new.concurrency))) EXECUTE FUNCTION announce_grant_change();
 alter table public.project enable row level security;
 create policy everybody on public.project as permissive for all to public using (true) with check (true);
 create policy own_org on public.project as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));

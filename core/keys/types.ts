@@ -26,8 +26,13 @@ export interface Grant {
   readonly key_id: Id<'key'>;
   readonly environment: Environment;
   readonly subject: PlacedSubject;
-  /** Both hold: the key's own, and its plan's over the whole organization. */
-  readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
+  /** All hold: the key's own, those of its project over all keys of it, its plan's over the whole organization. */
+  readonly limits: {
+    readonly key: KeyLimits;
+    /** Null: the project has none. */
+    readonly project: KeyLimits | null;
+    readonly plan: KeyLimits;
+  };
   /** Org policy and key policy combined. */
   readonly data_policy: KeyDataPolicy;
   readonly svc_version: string;

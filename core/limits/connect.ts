@@ -104,43 +104,55 @@ const MISFITS: Readonly<Record<string, string>> = {
     'SVC_REDIS_URL leads to a server that is no Redis Cluster: write redis:// (with TLS rediss://).',
 };
 
+/** Most bounds of one call: those of its key, of its project and of its plan. */
+const BOUNDS_MAX = 3;
+
+/** The text of each script, and how many keys it has for n bounds. */
+const SCRIPTS: Readonly<Record<keyof Scripts, { lua: string; keys: (bounds: number) => number }>> = {
+  enter: { lua: ENTER, keys: (n) => 3 * n },
+  spend: { lua: SPEND, keys: (n) => n },
+  look: { lua: LOOK, keys: (n) => 2 * n + 1 },
+  beat: { lua: BEAT, keys: () => 1 },
+  renew: { lua: RENEW, keys: (n) => n },
+};
+const scriptNames = Object.keys(SCRIPTS) as (keyof Scripts)[];
+
+/** A script is a command for each number of keys: in a cluster the first argument must be a key, not their number. */
+const commandOf = (script: keyof Scripts, keys: number) => `svc_${script}_${keys}`;
+
 function defineScripts(redis: Redis | Cluster): void {
-  redis.defineCommand('svcEnter', { numberOfKeys: 6, lua: ENTER });
-  redis.defineCommand('svcSpend', { numberOfKeys: 2, lua: SPEND });
-  redis.defineCommand('svcLook', { numberOfKeys: 5, lua: LOOK });
-  redis.defineCommand('svcBeat', { numberOfKeys: 1, lua: BEAT });
-  redis.defineCommand('svcRenew', { numberOfKeys: 2, lua: RENEW });
+  for (const script of scriptNames) {
+    const { lua, keys } = SCRIPTS[script];
+    for (let bounds = 1; bounds <= BOUNDS_MAX; bounds++)
+      redis.defineCommand(commandOf(script, keys(bounds)), { numberOfKeys: keys(bounds), lua });
+  }
 }
 
+type Command = (...args: (string | number)[]) => Promise<unknown>;
+type Commands = Readonly<Record<string, Command>>;
+
 /** The scripts of `redis`, and what each took. */
-function measured(redis: Scripts): { readonly scripts: Scripts; readonly figures: RedisFigures } {
+function measured(redis: Commands): { readonly scripts: Scripts; readonly figures: RedisFigures } {
   const durations = new Map<string, Spread>();
   const failures = new Map<string, number>();
-  const timed = <K extends keyof Scripts>(script: K, name: string): Scripts[K] => {
+  const timed = (script: keyof Scripts) => {
     const spread = new Spread();
-    durations.set(name, spread);
-    failures.set(name, 0);
-    const ask = async (...args: (string | number)[]) => {
+    durations.set(script, spread);
+    failures.set(script, 0);
+    return async (keys: readonly string[], args: readonly (string | number)[]) => {
       const began_ms = monotonicMs();
       try {
-        return await redis[script](...args);
+        return await (redis[commandOf(script, keys.length)] as Command).call(redis, ...keys, ...args);
       } catch (error) {
-        failures.set(name, (failures.get(name) as number) + 1);
+        failures.set(script, (failures.get(script) as number) + 1);
         throw error;
       } finally {
         spread.observe((monotonicMs() - began_ms) / 1_000);
       }
     };
-    return ask as Scripts[K];
   };
-  const scripts: Scripts = {
-    svcEnter: timed('svcEnter', 'enter'),
-    svcSpend: timed('svcSpend', 'spend'),
-    svcLook: timed('svcLook', 'look'),
-    svcBeat: timed('svcBeat', 'beat'),
-    svcRenew: timed('svcRenew', 'renew'),
-  };
-  return { scripts, figures: { durations, failures } };
+  const scripts = Object.fromEntries(scriptNames.map((name) => [name, timed(name)]));
+  return { scripts: scripts as unknown as Scripts, figures: { durations, failures } };
 }
 
 /** Prepares a connection to `url`. @throws Error when `url` has none of the forms. */
@@ -161,7 +173,7 @@ export function linkTo(url: string): Link {
   defineScripts(opened);
   return {
     redis: opened as unknown as Connection,
-    ...measured(opened as unknown as Scripts),
+    ...measured(opened as unknown as Commands),
     open: () => within(OPEN_MS, opened.connect(), 'Redis'),
     fault: () => fault,
     async askAll() {

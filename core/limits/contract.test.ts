@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startRedis } from '../../test/support/redis.ts';
-import { createLog, newUlid } from '../kernel/index.ts';
+import { createLog } from '../kernel/index.ts';
 import {
   isRefusal,
   type LimitRefusal,
@@ -13,6 +13,7 @@ import {
   openRedisLimits,
   type Rates,
 } from './index.ts';
+import { changed, siblingOf, subjectWith } from './testing.ts';
 
 const redis = await startRedis();
 const log = createLog('error', 'test');
@@ -26,17 +27,7 @@ afterAll(async () => {
 });
 const memory = openMemoryLimits();
 
-const none: Rates = { rpm: null, tpm: null, concurrency: null };
-function subjectOf(key: Partial<Rates>, plan: Partial<Rates> = {}): LimitSubject {
-  const org_id = newUlid();
-  return {
-    org_id,
-    key: `key-${org_id}`,
-    key_rates: { ...none, ...key },
-    plan: `plan-${org_id}`,
-    plan_rates: { ...none, ...plan },
-  };
-}
+const subjectOf = (key: Partial<Rates>, plan: Partial<Rates> = {}) => subjectWith({ key, plan });
 
 async function slotOf(store: LimitStore, subject: LimitSubject): Promise<LimitSlot> {
   const entered = await store.enter(subject);
@@ -219,6 +210,116 @@ describe.each([
     slot.leave();
   });
 
+  test('the limits of a project bound all its keys together: of 300 calls at once exactly rpm enter', async () => {
+    const first = subjectWith({ project: { rpm: 100 } });
+    const keys = [first, siblingOf(first), siblingOf(first)];
+    const other_project = subjectWith({});
+    const started = performance.now();
+    const entered = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => (i % 2 === 0 ? store : other).enter(keys[i % 3] as LimitSubject)),
+    );
+    const refilled = ((performance.now() - started) * 100) / 60_000;
+    const served = entered.filter((one) => !isRefusal(one)).length;
+    expect(served).toBeGreaterThanOrEqual(100);
+    expect(served).toBeLessThanOrEqual(100 + Math.floor(refilled));
+    expect(entered.find(isRefusal)).toMatchObject({
+      ...{ limit: 'rpm', scope: 'project', limit_value: 100 },
+      subject: first.bounds[1]?.subject,
+    });
+    (await slotOf(store, other_project)).leave();
+  });
+
+  test.each([
+    ['rpm', 'key'],
+    ['rpm', 'project'],
+    ['rpm', 'plan'],
+    ['concurrency', 'key'],
+    ['concurrency', 'project'],
+    ['concurrency', 'plan'],
+  ] as const)(
+    'the smallest %s refuses, here that of the %s, and nothing is taken of the others',
+    async (limit, scope) => {
+      const wide = { rpm: 6, tpm: 60, concurrency: 6 };
+      const subject = subjectWith({ key: wide, project: wide, plan: wide, [scope]: { ...wide, [limit]: 2 } });
+      const slots = [await slotOf(store, subject), await slotOf(other, subject)];
+      for (let i = 0; i < 3; i++)
+        expect(await refusalOf(store, subject)).toMatchObject({ limit, scope, limit_value: 2 });
+      const unbound = changed(subject, scope, { [limit]: 6 });
+      const left = await store.look(unbound);
+      expect(left.concurrency_in_use).toBe(2);
+      // The bucket that was of 2 is empty; those of 6 have lost two and no more.
+      expect(left.rpm_remaining).toBe(limit === 'rpm' ? 0 : 4);
+      const others = { ...unbound, bounds: unbound.bounds.filter((bound) => bound.scope !== scope) };
+      expect((await store.look(others)).rpm_remaining).toBe(4);
+      for (const slot of slots) slot.leave();
+    },
+  );
+
+  test.each(['key', 'project', 'plan'] as const)(
+    'the smallest tpm refuses, here that of the %s, and nothing is taken of the others',
+    async (scope) => {
+      const wide = { tpm: 600 };
+      const subject = subjectWith({ key: wide, project: wide, plan: wide, [scope]: { tpm: 60 } });
+      const slot = await slotOf(store, subject);
+      expect(await slot.spend(50)).toBeNull();
+      expect(await slot.spend(50)).toMatchObject({
+        ...{ limit: 'tpm', scope, limit_value: 60 },
+        subject: subject.bounds.find((bound) => bound.scope === scope)?.subject,
+      });
+      const others = { ...subject, bounds: subject.bounds.filter((bound) => bound.scope !== scope) };
+      expect((await other.look(others)).tpm_remaining).toBeGreaterThanOrEqual(550);
+      slot.leave();
+    },
+  );
+
+  test('headers show the tightest of key, project and plan', async () => {
+    const subject = subjectWith({
+      ...{ key: { rpm: 100, tpm: 900 }, project: { rpm: 10, tpm: 5_000 }, plan: { rpm: 50, tpm: 500 } },
+    });
+    const slot = await slotOf(store, subject);
+    expect(slot.gauges.requests).toMatchObject({ limit: 10, remaining: 9 });
+    expect(slot.gauges.tokens).toMatchObject({ limit: 500, remaining: 500 });
+    expect(await slot.spend(100)).toBeNull();
+    expect(slot.gauges.tokens).toMatchObject({ limit: 500, remaining: 400 });
+    slot.leave();
+  });
+
+  test('places in a project are of all its keys, and each is given back once by its own call', async () => {
+    const first = subjectWith({ project: { concurrency: 2 } });
+    const second = siblingOf(first);
+    const [a, b] = [await slotOf(store, first), await slotOf(other, second)];
+    expect(await refusalOf(store, second)).toMatchObject({ limit: 'concurrency', scope: 'project' });
+    a.leave();
+    a.leave();
+    // Of the project alone: it is its narrowest bound.
+    const project = { ...first, bounds: first.bounds.slice(1) };
+    await expect.poll(async () => (await other.look(project)).concurrency_in_use).toBe(1);
+    const c = await slotOf(other, second);
+    expect(await refusalOf(store, first)).toMatchObject({ limit: 'concurrency', scope: 'project' });
+    for (const slot of [b, c]) slot.leave();
+    await expect.poll(async () => (await store.look(project)).concurrency_in_use).toBe(0);
+  });
+
+  test('a limit of a project holds from the next call on when it is lowered, raised or removed while calls run', async () => {
+    const subject = subjectWith({ project: { rpm: 600, tpm: 600, concurrency: 10 } });
+    const running = await Promise.all(Array.from({ length: 4 }, () => slotOf(store, subject)));
+    const lowered = changed(subject, 'project', { concurrency: 3 });
+    expect(await refusalOf(other, lowered)).toMatchObject({ limit: 'concurrency', limit_value: 3 });
+    const raised = changed(subject, 'project', { concurrency: 5 });
+    running.push(await slotOf(other, raised));
+    expect(await refusalOf(store, raised)).toMatchObject({ limit: 'concurrency', limit_value: 5 });
+    const removed = changed(subject, 'project', null);
+    const free = await Promise.all(Array.from({ length: 10 }, () => slotOf(other, removed)));
+    expect((await store.look({ ...raised, bounds: raised.bounds.slice(1) })).concurrency_in_use).toBe(5);
+    // A bucket that shrinks holds no more than its new capacity.
+    const narrow = changed(subject, 'project', { rpm: 1, concurrency: null });
+    running.push(await slotOf(store, narrow));
+    expect(await refusalOf(other, narrow)).toMatchObject({ limit: 'rpm', scope: 'project', limit_value: 1 });
+    for (const slot of [...running, ...free]) slot.leave();
+    const project = { ...raised, bounds: raised.bounds.slice(1) };
+    await expect.poll(async () => (await store.look(project)).concurrency_in_use).toBe(0);
+  });
+
   test('whatever order calls enter, spend and leave in, no limit is passed', async () => {
     const step = fc.record({
       act: fc.constantFrom('enter', 'leave', 'spend'),
@@ -228,7 +329,9 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         // So slow a refill that a test adds nothing: what enters and is spent is bounded by the capacity alone.
-        const subject = subjectOf({ rpm: 12, tpm: 600, concurrency: 4 }, { rpm: 15, concurrency: 3 });
+        const subject = subjectWith({
+          ...{ key: { rpm: 12, concurrency: 4 }, project: { tpm: 600 }, plan: { rpm: 15, concurrency: 3 } },
+        });
         const open: { readonly slot: LimitSlot; readonly at: LimitStore }[] = [];
         const started = performance.now();
         let entered = 0;

@@ -2,7 +2,7 @@
 import { within } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
 import { CONCURRENCY_WAIT_MS } from './memory.ts';
-import type { Gauges, LimitName, LimitRefusal, LimitScope, LimitSubject } from './types.ts';
+import type { Gauge, Gauges, LimitBound, LimitName, LimitRefusal, LimitSubject } from './types.ts';
 
 /** A Redis slower than this counts as lost, because a caller waits for it. */
 const PATIENCE_MS = 250;
@@ -12,27 +12,28 @@ export function inTime<T>(asked: Promise<T>): Promise<T> {
   return within(PATIENCE_MS, asked, 'Redis');
 }
 
+type Ask<T> = (keys: readonly string[], args: readonly (string | number)[]) => Promise<T>;
+
 export interface Scripts {
-  svcEnter(...args: (string | number)[]): Promise<[string, string, string, string, string]>;
-  svcSpend(...args: (string | number)[]): Promise<[string, string, string]>;
-  svcLook(...args: (string | number)[]): Promise<[string, string, string, string, number]>;
-  svcBeat(...args: (string | number)[]): Promise<number>;
-  svcRenew(...args: (string | number)[]): Promise<number>;
+  /** What refused, then the levels: requests of each bound, tokens of each bound. */
+  readonly enter: Ask<[string, ...string[]]>;
+  readonly spend: Ask<[string, ...string[]]>;
+  /** The levels as `enter` has them, then the running calls of the narrowest bound. */
+  readonly look: Ask<[...string[], number]>;
+  readonly beat: Ask<number>;
+  readonly renew: Ask<number>;
 }
 
-/** Redis keys of one subject; the braces keep them on one shard of a cluster. */
+/** Redis keys of one subject, one of each kind for each of its bounds; the braces keep them on one shard of a cluster. */
 export interface Keys {
-  readonly requests: readonly [string, string];
-  readonly tokens: readonly [string, string];
-  readonly running: readonly [string, string];
+  readonly requests: readonly string[];
+  readonly tokens: readonly string[];
+  readonly running: readonly string[];
 }
 
 /** The keys of `subject` in Redis. */
-export function keysOf({ org_id, key, plan }: LimitSubject): Keys {
-  const of = (kind: string): [string, string] => [
-    `svc:limits:{${org_id}}:${kind}:${key}`,
-    `svc:limits:{${org_id}}:${kind}:${plan}`,
-  ];
+export function keysOf({ org_id, bounds }: LimitSubject): Keys {
+  const of = (kind: string) => bounds.map(({ bucket }) => `svc:limits:{${org_id}}:${kind}:${bucket}`);
   return { requests: of('rpm'), tokens: of('tpm'), running: of('run') };
 }
 
@@ -41,37 +42,49 @@ export function rejectedKey(plan: string, hour: number): string {
   return `svc:limits:{${plan}}:rejected:${hour}`;
 }
 
-/** Limits as arguments of a script; empty where there is none. */
-export function limitArgs(limits: readonly (number | null)[]): string[] {
-  return limits.map((limit) => (limit === null ? '' : String(limit)));
+/** The limits called `name` of all bounds as arguments of a script; empty where there is none. */
+export function limitArgs({ bounds }: LimitSubject, name: LimitName): string[] {
+  return bounds.map(({ rates }) => (rates[name] === null ? '' : String(rates[name])));
 }
 
-/**
- * The gauges that a script's answer means. `levels`: requests of key and plan, tokens of key and plan; empty where
- * there is no limit.
- */
-export function gaugesOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Gauges {
-  const gauge = (level: string | undefined, limit: number | null) =>
-    level === undefined || level === '' || limit === null ? null : gaugeOf(Number(level), limit);
+/** The gauge of the strictest bound, from the level of each; a level is empty where there is no limit. */
+export function gaugeOfLevels(
+  { bounds }: LimitSubject,
+  name: 'rpm' | 'tpm',
+  levels: readonly string[],
+): Gauge | null {
+  const gauge = ({ rates }: LimitBound, at: number): Gauge | null => {
+    const [level = '', limit] = [levels[at], rates[name]];
+    return level === '' || limit === null ? null : gaugeOf(Number(level), limit);
+  };
+  return bounds.map(gauge).reduce(tighter, null);
+}
+
+/** The gauges that a script's answer means: the levels of requests of all bounds, then those of tokens. */
+export function gaugesOf(subject: LimitSubject, levels: readonly string[]): Gauges {
+  const n = subject.bounds.length;
   return {
-    requests: tighter(gauge(levels[0], key_rates.rpm), gauge(levels[1], plan_rates.rpm)),
-    tokens: tighter(gauge(levels[2], key_rates.tpm), gauge(levels[3], plan_rates.tpm)),
+    requests: gaugeOfLevels(subject, 'rpm', levels),
+    tokens: gaugeOfLevels(subject, 'tpm', levels.slice(n, 2 * n)),
   };
 }
 
-/** The refusal that a script's answer means: `refused` is limit and scope, as in `rpm:key`. */
+/**
+ * The refusal that a script's answer means: `refused` is the limit and which bound it is of, counted from 1, as in `rpm:1`.
+ * `levels` are those of that limit.
+ */
 export function refusalOf(
-  subject: LimitSubject,
+  { bounds }: LimitSubject,
   refused: string,
   facts: { levels: readonly string[]; units: number; gauges: Gauges },
 ): LimitRefusal {
-  const [limit, scope] = refused.split(':') as [LimitName, LimitScope];
-  const rates = scope === 'key' ? subject.key_rates : subject.plan_rates;
+  const [limit, of] = refused.split(':') as [LimitName, string];
+  const at = Number(of) - 1;
+  const { scope, subject, rates } = bounds[at] as LimitBound;
   const limit_value = rates[limit] as number;
-  const at = (limit === 'tpm' ? 2 : 0) + (scope === 'key' ? 0 : 1);
   const reset_ms =
     limit === 'concurrency'
       ? CONCURRENCY_WAIT_MS
       : waitMs(Number(facts.levels[at]), limit_value, facts.units);
-  return { limit, scope, limit_value, reset_ms, gauges: facts.gauges };
+  return { limit, scope, subject, limit_value, reset_ms, gauges: facts.gauges };
 }

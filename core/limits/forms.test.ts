@@ -10,8 +10,16 @@ import { authority } from '../../test/sim/certificates.ts';
 import { startCluster, startSentinel, startTls } from '../../test/sim/redis.ts';
 import { atFileEnd } from '../../test/support/ends.ts';
 import { startRedis } from '../../test/support/redis.ts';
-import { type Log, newUlid, silentLog } from '../kernel/index.ts';
-import { isRefusal, type LimitSlot, type LimitStore, type LimitSubject, openRedisLimits } from './index.ts';
+import { type Log, silentLog } from '../kernel/index.ts';
+import {
+  isRefusal,
+  type LimitSlot,
+  type LimitStore,
+  type LimitSubject,
+  openRedisLimits,
+  type Rates,
+} from './index.ts';
+import { subjectWith } from './testing.ts';
 
 const opened: LimitStore[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
@@ -37,11 +45,8 @@ async function exact(url: string): Promise<Watched> {
   return watched;
 }
 
-function subjectOf(rates: Partial<LimitSubject['key_rates']>): LimitSubject {
-  const org_id = newUlid();
-  const none = { rpm: null, tpm: null, concurrency: null };
-  return { org_id, key: `key-${org_id}`, key_rates: { ...none, ...rates }, plan: 'p', plan_rates: none };
-}
+/** Refusals of all organizations are counted together. */
+const subjectOf = (key: Partial<Rates>): LimitSubject => ({ ...subjectWith({ key }), plan: 'p' });
 
 async function enterAll(stores: readonly LimitStore[], subject: LimitSubject, calls: number) {
   const entered = await Promise.all(
@@ -55,7 +60,11 @@ const again = { retry: 2, timeout: 60_000 };
 
 /** Of as many organizations that every node of a cluster has some, over three stores: exactly what is allowed enters. */
 async function expectExact(stores: readonly LimitStore[]): Promise<void> {
-  const orgs = Array.from({ length: 24 }, () => subjectOf({ concurrency: 10, tpm: 1_000 }));
+  // Of two bounds and of three, which are scripts of different numbers of keys.
+  const limits = { concurrency: 10, tpm: 1_000 };
+  const orgs = Array.from({ length: 24 }, (_, i) =>
+    i % 2 === 0 ? subjectOf(limits) : { ...subjectWith({ project: limits }), plan: 'p' },
+  );
   for (const subject of orgs) {
     const slots = await enterAll(stores, subject, 15);
     expect(slots).toHaveLength(10);

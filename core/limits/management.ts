@@ -1,16 +1,15 @@
 // The limit of management requests, all that are no inference (docs/limits.md#requests-beside-inference).
 import { ServiceError } from '../kernel/index.ts';
-import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
+import type { LimitRefusal, LimitSubject } from './types.ts';
 
 /** The caller whose requests are counted together. */
 export type ManagementScope = 'key' | 'session' | 'address';
 
-const none: Rates = { rpm: null, tpm: null, concurrency: null };
-
 /** The bucket of `id` (a key, a session, an address prefix), apart from all buckets of inference; `rpm` a minute. */
 export function managementSubject(scope: ManagementScope, id: string, rpm: number): LimitSubject {
-  const key = `m-${scope}-${id}`;
-  return { org_id: key, key, key_rates: { ...none, rpm }, plan: 'm-all', plan_rates: none };
+  const bucket = `m-${scope}-${id}`;
+  const rates = { rpm, tpm: null, concurrency: null };
+  return { org_id: bucket, plan: 'm-all', bounds: [{ scope: 'key', bucket, subject: id, rates }] };
 }
 
 const whose: Readonly<Record<ManagementScope, string>> = {

@@ -5,14 +5,13 @@ import { RejectionCounts } from './rejections.ts';
 import type {
   Gauge,
   Gauges,
+  LimitBound,
   LimitName,
   LimitRefusal,
-  LimitScope,
   LimitSlot,
   LimitStore,
   LimitSubject,
   LimitView,
-  Rates,
   Rejections,
 } from './types.ts';
 
@@ -20,7 +19,7 @@ import type {
 export const CONCURRENCY_WAIT_MS = 1_000;
 const SWEEP_AT_LEAST = 10_000;
 
-/** Buckets of one key or plan. `limit` stands beside each because limits change while calls run. */
+/** Buckets of one key, project or plan. `limit` stands beside each because limits change while calls run. */
 interface Meter {
   readonly requests: Bucket;
   readonly tokens: Bucket;
@@ -28,8 +27,7 @@ interface Meter {
 }
 
 interface Side {
-  readonly scope: LimitScope;
-  readonly rates: Rates;
+  readonly bound: LimitBound;
   readonly meter: Meter;
 }
 
@@ -53,20 +51,20 @@ class MemoryLimits implements MemoryLimitStore {
 
   enter(subject: LimitSubject): LimitSlot | LimitRefusal {
     const now_ms = this.#clock();
-    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
-    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
-    const refusal = refuseEntry(key, now_ms) ?? refuseEntry(plan, now_ms);
-    if (refusal !== null) {
+    const sides = this.#sides(subject, now_ms);
+    for (const side of sides) {
+      const refusal = refuseEntry(side, now_ms);
+      if (refusal === null) continue;
       this.#rejected.count(subject.plan, refusal.limit, nowMs());
-      return { ...refusal, gauges: standingOf(key, plan, now_ms) };
+      return { ...refusal, gauges: standingOf(sides, now_ms) };
     }
-    for (const side of [key, plan]) {
-      take(side.meter.requests, side.rates.rpm, 1, now_ms);
-      side.meter.running++;
+    for (const { bound, meter } of sides) {
+      take(meter.requests, bound.rates.rpm, 1, now_ms);
+      meter.running++;
     }
-    return new Slot(key, plan, {
+    return new Slot(sides, {
       clock: this.#clock,
-      gauges: standingOf(key, plan, now_ms),
+      gauges: standingOf(sides, now_ms),
       refused: (limit) => this.#rejected.count(subject.plan, limit, nowMs()),
     });
   }
@@ -77,27 +75,20 @@ class MemoryLimits implements MemoryLimitStore {
 
   adopt(subject: LimitSubject): LimitSlot {
     const now_ms = this.#clock();
-    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
-    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
-    key.meter.running++;
-    plan.meter.running++;
+    const sides = this.#sides(subject, now_ms);
+    for (const { meter } of sides) meter.running++;
     // Refusals of such a call are counted by the Redis store that it came from.
-    return new Slot(key, plan, {
-      clock: this.#clock,
-      gauges: standingOf(key, plan, now_ms),
-      refused() {},
-    });
+    return new Slot(sides, { clock: this.#clock, gauges: standingOf(sides, now_ms), refused() {} });
   }
 
   async look(subject: LimitSubject): Promise<LimitView> {
     const now_ms = this.#clock();
-    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
-    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
-    const { requests, tokens } = standingOf(key, plan, now_ms);
+    const sides = this.#sides(subject, now_ms);
+    const { requests, tokens } = standingOf(sides, now_ms);
     return {
       rpm_remaining: requests?.remaining ?? null,
       tpm_remaining: tokens?.remaining ?? null,
-      concurrency_in_use: key.meter.running,
+      concurrency_in_use: sides[0]?.meter.running ?? 0,
     };
   }
 
@@ -105,17 +96,22 @@ class MemoryLimits implements MemoryLimitStore {
     this.#meters.clear();
   }
 
-  #side(scope: LimitScope, id: string, rates: Rates, now_ms: number): Side {
-    let meter = this.#meters.get(id);
-    if (meter === undefined) {
-      if (this.#meters.size >= this.#sweep_at) this.#sweep(now_ms);
-      meter = { requests: full(rates.rpm, now_ms), tokens: full(rates.tpm, now_ms), running: 0 };
-      this.#meters.set(id, meter);
-    }
-    return { scope, rates, meter };
+  #sides({ bounds }: LimitSubject, now_ms: number): Side[] {
+    // Before any meter is taken, so that none of them is forgotten for another one.
+    if (this.#meters.size >= this.#sweep_at) this.#sweep(now_ms);
+    return bounds.map((bound) => ({ bound, meter: this.#meter(bound, now_ms) }));
   }
 
-  /** Forgets keys and plans without calls for so long that their buckets are full again. */
+  #meter({ bucket, rates }: LimitBound, now_ms: number): Meter {
+    let meter = this.#meters.get(bucket);
+    if (meter === undefined) {
+      meter = { requests: full(rates.rpm, now_ms), tokens: full(rates.tpm, now_ms), running: 0 };
+      this.#meters.set(bucket, meter);
+    }
+    return meter;
+  }
+
+  /** Forgets those without calls for so long that their buckets are full again. */
   #sweep(now_ms: number): void {
     for (const [id, { requests, tokens, running }] of this.#meters) {
       const touched = Math.max(requests.at_ms, tokens.at_ms);
@@ -127,8 +123,7 @@ class MemoryLimits implements MemoryLimitStore {
 }
 
 class Slot implements LimitSlot {
-  readonly #key: Side;
-  readonly #plan: Side;
+  readonly #sides: readonly Side[];
   readonly #clock: () => number;
   gauges: Gauges;
   readonly #refused: (limit: LimitName) => void;
@@ -136,12 +131,10 @@ class Slot implements LimitSlot {
   #left = false;
 
   constructor(
-    key: Side,
-    plan: Side,
+    sides: readonly Side[],
     of: { clock: () => number; gauges: Gauges; refused: (limit: LimitName) => void },
   ) {
-    this.#key = key;
-    this.#plan = plan;
+    this.#sides = sides;
     this.#clock = of.clock;
     this.gauges = of.gauges;
     this.#refused = of.refused;
@@ -151,17 +144,17 @@ class Slot implements LimitSlot {
     const requests = requestsOf(bytes);
     if (requests === 0) return;
     const now_ms = this.#clock();
-    take(this.#key.meter.requests, this.#key.rates.rpm, requests, now_ms);
-    take(this.#plan.meter.requests, this.#plan.rates.rpm, requests, now_ms);
-    this.gauges = standingOf(this.#key, this.#plan, now_ms);
+    for (const { bound, meter } of this.#sides) take(meter.requests, bound.rates.rpm, requests, now_ms);
+    this.gauges = standingOf(this.#sides, now_ms);
   }
 
   spend(tokens: number): LimitRefusal | null {
     const now_ms = this.#clock();
-    const refusal = refuseTokens(this.#key, tokens, now_ms) ?? refuseTokens(this.#plan, tokens, now_ms);
+    let refusal: Omit<LimitRefusal, 'gauges'> | null = null;
+    for (const side of this.#sides) refusal ??= refuseTokens(side, tokens, now_ms);
     if (refusal === null) this.#debit(tokens, now_ms);
     else this.#refused(refusal.limit);
-    this.gauges = standingOf(this.#key, this.#plan, now_ms);
+    this.gauges = standingOf(this.#sides, now_ms);
     return refusal === null ? null : { ...refusal, gauges: this.gauges };
   }
 
@@ -172,14 +165,12 @@ class Slot implements LimitSlot {
   leave(): void {
     if (this.#left) return;
     this.#left = true;
-    this.#key.meter.running--;
-    this.#plan.meter.running--;
+    for (const { meter } of this.#sides) meter.running--;
   }
 
   #debit(tokens: number, now_ms: number): void {
     this.#debited += tokens;
-    take(this.#key.meter.tokens, this.#key.rates.tpm, tokens, now_ms);
-    take(this.#plan.meter.tokens, this.#plan.rates.tpm, tokens, now_ms);
+    for (const { bound, meter } of this.#sides) take(meter.tokens, bound.rates.tpm, tokens, now_ms);
   }
 }
 
@@ -195,16 +186,16 @@ function take(bucket: Bucket, limit: number | null, units: number, now_ms: numbe
 }
 
 function refused(
-  { scope }: Side,
+  { bound: { scope, subject } }: Side,
   limit: LimitName,
   limit_value: number,
   reset_ms: number,
 ): Omit<LimitRefusal, 'gauges'> {
-  return { limit, scope, limit_value, reset_ms };
+  return { limit, scope, subject, limit_value, reset_ms };
 }
 
 function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'gauges'> | null {
-  const { rpm, concurrency } = side.rates;
+  const { rpm, concurrency } = side.bound.rates;
   if (rpm !== null) {
     const level = levelAt(side.meter.requests, rpm, now_ms);
     if (level < 1) return refused(side, 'rpm', rpm, waitMs(level, rpm, 1));
@@ -216,22 +207,25 @@ function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'gauges'> |
 }
 
 function refuseTokens(side: Side, tokens: number, now_ms: number): Omit<LimitRefusal, 'gauges'> | null {
-  const { tpm } = side.rates;
+  const { tpm } = side.bound.rates;
   if (tpm === null) return null;
   const level = levelAt(side.meter.tokens, tpm, now_ms);
   return covers(level, tpm, tokens) ? null : refused(side, 'tpm', tpm, waitMs(level, tpm, tokens));
 }
 
-function standingOf(key: Side, plan: Side, now_ms: number): Gauges {
-  return {
-    requests: tighter(gauge(key, 'requests', now_ms), gauge(plan, 'requests', now_ms)),
-    tokens: tighter(gauge(key, 'tokens', now_ms), gauge(plan, 'tokens', now_ms)),
-  };
+function standingOf(sides: readonly Side[], now_ms: number): Gauges {
+  let requests: Gauge | null = null;
+  let tokens: Gauge | null = null;
+  for (const side of sides) {
+    requests = tighter(requests, gauge(side, 'requests', now_ms));
+    tokens = tighter(tokens, gauge(side, 'tokens', now_ms));
+  }
+  return { requests, tokens };
 }
 
-function gauge(side: Side, kind: 'requests' | 'tokens', now_ms: number): Gauge | null {
-  const limit = kind === 'requests' ? side.rates.rpm : side.rates.tpm;
-  return limit === null ? null : gaugeOf(levelAt(side.meter[kind], limit, now_ms), limit);
+function gauge({ bound, meter }: Side, kind: 'requests' | 'tokens', now_ms: number): Gauge | null {
+  const limit = kind === 'requests' ? bound.rates.rpm : bound.rates.tpm;
+  return limit === null ? null : gaugeOf(levelAt(meter[kind], limit, now_ms), limit);
 }
 
 /**

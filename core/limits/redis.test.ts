@@ -2,11 +2,20 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { atFileEnd } from '../../test/support/ends.ts';
 import { startRedis } from '../../test/support/redis.ts';
-import { createLog, newUlid } from '../kernel/index.ts';
-import { isRefusal, type LimitSlot, type LimitStore, type LimitSubject, openRedisLimits } from './index.ts';
+import { createLog } from '../kernel/index.ts';
+import {
+  isRefusal,
+  type LimitSlot,
+  type LimitStore,
+  type LimitSubject,
+  openRedisLimits,
+  type Rates,
+} from './index.ts';
+import { siblingOf, subjectWith } from './testing.ts';
 
 const log = createLog('error', 'test');
 /** Of the process that is killed: long enough that its places are seen taken after its death. */
@@ -20,11 +29,7 @@ async function open(url: string): Promise<LimitStore> {
   return store;
 }
 
-function subjectOf(rates: Partial<LimitSubject['key_rates']>): LimitSubject {
-  const org_id = newUlid();
-  const none = { rpm: null, tpm: null, concurrency: null };
-  return { org_id, key: 'k', key_rates: { ...none, ...rates }, plan: 'p', plan_rates: none };
-}
+const subjectOf = (key: Partial<Rates>) => subjectWith({ key });
 
 async function enterAll(store: LimitStore, subject: LimitSubject, calls: number): Promise<LimitSlot[]> {
   const entered = await Promise.all(Array.from({ length: calls }, () => store.enter(subject)));
@@ -148,3 +153,77 @@ test('how long Redis took for each decision is counted, and how often it gave no
   expect(await waiting).toHaveLength(1);
   await expect.poll(() => failures.get('enter')).toBe(1);
 });
+
+/** What Redis did for `act`: how often each command was called, those inside of scripts too. */
+async function commandsOf(redis: Redis, act: () => Promise<unknown>): Promise<Record<string, number>> {
+  await redis.config('RESETSTAT');
+  await act();
+  const stats = await redis.info('commandstats');
+  const found = [...stats.matchAll(/^cmdstat_([a-z|]+):calls=(\d+)/gm)];
+  return Object.fromEntries(found.map(([, name, calls]) => [name, Number(calls)]));
+}
+
+test('a call is one script per decision; limits of a project add their own buckets to it, and no call', async () => {
+  const server = await startRedis();
+  atFileEnd(() => server.stop());
+  const store = await open(server.url);
+  await expect.poll(() => store.mode).toBe('exact');
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  const all = { rpm: 1_000, tpm: 1_000_000, concurrency: 100 };
+  const without = subjectWith({ key: all, plan: all });
+  const withProject = subjectWith({ key: all, project: all, plan: all });
+  const callOf = async (subject: LimitSubject) => {
+    const [slot] = await enterAll(store, subject, 1);
+    await slot?.spend(100);
+    slot?.leave();
+    await store.look(subject);
+  };
+  // The scripts are known to the server after the first of each kind.
+  for (const subject of [without, withProject]) await callOf(subject);
+  const counted = async (subject: LimitSubject) => {
+    // A beat of the store in between adds a script of its own.
+    const { evalsha, hset, hmget, zadd, zcard, zrem } = await commandsOf(redis, () => callOf(subject));
+    return { evalsha, hset, hmget, zadd, zcard, zrem };
+  };
+  // Entering, spending and looking; one bucket written and one place taken for each bound.
+  await expect
+    .poll(() => counted(without))
+    .toEqual({ evalsha: 3, hset: 4, hmget: 10, zadd: 2, zcard: 3, zrem: 2 });
+  await expect
+    .poll(() => counted(withProject))
+    .toEqual({ evalsha: 3, hset: 6, hmget: 15, zadd: 3, zcard: 4, zrem: 3 });
+});
+
+test(
+  'without Redis the limits of a project are kept by local share too, over all its keys',
+  again,
+  async () => {
+    const redis = await startRedis();
+    atFileEnd(() => redis.stop());
+    const stores = [await open(redis.url), await open(redis.url)] as const;
+    await expect
+      .poll(() => stores.map(({ mode, processes }) => [mode, processes]), { timeout: 10_000 })
+      .toEqual([
+        ['exact', 2],
+        ['exact', 2],
+      ]);
+    const first = subjectWith({ project: { concurrency: 20 } });
+    const second = siblingOf(first);
+    const [a, b] = stores;
+    const held = [...(await enterAll(a, first, 4)), ...(await enterAll(b, second, 4))];
+    await redis.kill();
+    await expect.poll(() => [a.mode, b.mode]).toEqual(['local_share', 'local_share']);
+    // Four run in each already; the share of each is ten, whichever key asks.
+    expect(await enterAll(a, first, 3)).toHaveLength(3);
+    expect(await enterAll(a, second, 30)).toHaveLength(3);
+    expect(await enterAll(b, first, 30)).toHaveLength(6);
+    await redis.restart();
+    await expect.poll(() => [a.mode, b.mode], { timeout: 10_000 }).toEqual(['exact', 'exact']);
+    const project = { ...first, bounds: first.bounds.slice(1) };
+    await expect.poll(async () => (await a.look(project)).concurrency_in_use).toBe(20);
+    expect(await enterAll(b, second, 1)).toHaveLength(0);
+    for (const slot of held) slot.leave();
+    await expect.poll(async () => (await b.look(project)).concurrency_in_use).toBe(12);
+  },
+);

@@ -117,20 +117,17 @@ class RedisLimits implements LimitStore {
   async look(subject: LimitSubject): Promise<LimitView> {
     if (this.#lost) return this.#local.look(this.shareOf(subject));
     const keys = keysOf(subject);
-    const { key_rates, plan_rates } = subject;
     const answer = await inTime(
-      this.#link.scripts.svcLook(
-        ...keys.requests,
-        ...keys.tokens,
-        keys.running[0],
-        ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+      this.#link.scripts.look(
+        [...keys.requests, ...keys.tokens, keys.running[0] as string],
+        [...limitArgs(subject, 'rpm'), ...limitArgs(subject, 'tpm')],
       ),
     );
-    const { requests, tokens } = gaugesOf(subject, answer.slice(0, 4) as string[]);
+    const { requests, tokens } = gaugesOf(subject, answer.slice(0, -1) as string[]);
     return {
       rpm_remaining: requests?.remaining ?? null,
       tpm_remaining: tokens?.remaining ?? null,
-      concurrency_in_use: answer[4],
+      concurrency_in_use: answer.at(-1) as number,
     };
   }
 
@@ -161,7 +158,7 @@ class RedisLimits implements LimitStore {
 
   /** Called by a slot whose call to Redis failed. */
   failed(error: unknown, { running: [key] }: Keys): void {
-    this.#lose(faultOf(error), key);
+    this.#lose(faultOf(error), key as string);
   }
 
   /** A place in this process's own store for a call that runs already. */
@@ -172,9 +169,8 @@ class RedisLimits implements LimitStore {
   forget(slot: SharedSlot, keys: Keys, id: string): void {
     this.#running.delete(slot);
     if (this.#lost) return;
-    // Two commands of one pipeline. If one is lost, the lease frees the place later.
-    this.#redis.zrem(keys.running[0], id).catch(() => {});
-    this.#redis.zrem(keys.running[1], id).catch(() => {});
+    // Commands of one pipeline. If one is lost, the lease frees the place later.
+    for (const key of keys.running) this.#redis.zrem(key, id).catch(() => {});
   }
 
   /** The part of every limit that this process may grant by itself; at least one where the limit is not zero. */
@@ -185,18 +181,18 @@ class RedisLimits implements LimitStore {
   async #enterShared(subject: LimitSubject): Promise<LimitSlot | LimitRefusal> {
     const keys = keysOf(subject);
     const id = newUlid();
-    const { key_rates, plan_rates } = subject;
-    let answer: [string, string, string, string, string];
+    let answer: [string, ...string[]];
     try {
       answer = await inTime(
-        this.#link.scripts.svcEnter(
-          ...keys.requests,
-          ...keys.tokens,
-          ...keys.running,
-          ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
-          ...limitArgs([key_rates.concurrency, plan_rates.concurrency]),
-          id,
-          this.#lease_ms,
+        this.#link.scripts.enter(
+          [...keys.requests, ...keys.tokens, ...keys.running],
+          [
+            ...limitArgs(subject, 'rpm'),
+            ...limitArgs(subject, 'tpm'),
+            ...limitArgs(subject, 'concurrency'),
+            id,
+            this.#lease_ms,
+          ],
         ),
       );
     } catch (error) {
@@ -206,6 +202,7 @@ class RedisLimits implements LimitStore {
     const [refused, ...levels] = answer;
     const gauges = gaugesOf(subject, levels);
     if (refused !== '') {
+      // Only `rpm` and `concurrency` refuse here: the levels that count are those of requests, which come first.
       const refusal = refusalOf(subject, refused, { levels, units: 1, gauges });
       this.refused(subject, refusal.limit);
       return refusal;
@@ -260,7 +257,7 @@ class RedisLimits implements LimitStore {
       if (this.#lost) await this.#ask();
       this.#processes = Math.max(
         1,
-        await inTime(this.#link.scripts.svcBeat(PROCESSES, this.#process, PROCESS_MS)),
+        await inTime(this.#link.scripts.beat([PROCESSES], [this.#process, PROCESS_MS])),
       );
     } catch (error) {
       const reason = faultOf(error);
@@ -302,13 +299,15 @@ class RedisLimits implements LimitStore {
     if (this.#lost && !back) return false;
     const groups = new Map<string, { keys: Keys; ids: string[] }>();
     for (const { keys, id } of this.#running) {
-      const group = groups.get(keys.running[0]);
-      if (group === undefined) groups.set(keys.running[0], { keys, ids: [id] });
+      // Calls of one key differ in their bounds while those of its project change.
+      const name = keys.running.join(' ');
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, { keys, ids: [id] });
       else group.ids.push(id);
     }
     const sent = [...groups.values()].map(async ({ keys, ids }) => {
       try {
-        await inTime(this.#link.scripts.svcRenew(...keys.running, this.#lease_ms, ...ids));
+        await inTime(this.#link.scripts.renew(keys.running, [this.#lease_ms, ...ids]));
         return true;
       } catch (error) {
         this.failed(error, keys);

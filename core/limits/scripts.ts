@@ -22,83 +22,87 @@ end
 `;
 
 /**
- * KEYS requests of key and plan, tokens of key and plan, running calls of key and plan;
- * ARGV rpm ×2, tpm ×2, concurrency ×2 (empty: none), slot, lease in ms.
- * Returns what refused (`rpm:key`, …; empty: entered), then the four levels, empty where there is no limit.
+ * n bounds, the narrowest first. KEYS requests ×n, tokens ×n, running calls ×n;
+ * ARGV rpm ×n, tpm ×n, concurrency ×n (empty: none), slot, lease in ms.
+ * Returns what refused (`rpm:1` of the first bound, …; empty: entered), then the 2n levels, empty where there is no limit.
  */
 export const ENTER = `${BUCKETS}
-local scope = { 'key', 'plan' }
-local levels = { '', '', '', '' }
-local refused = ''
-for i = 1, 2 do
-  local rpm, tpm = tonumber(ARGV[i]), tonumber(ARGV[2 + i])
+local n = #KEYS / 3
+local slot, lease = ARGV[3 * n + 1], ARGV[3 * n + 2]
+local answer = { '' }
+for i = 1, n do
+  local rpm, tpm = tonumber(ARGV[i]), tonumber(ARGV[n + i])
+  local requests, tokens = '', ''
   if rpm then
-    levels[i] = level(KEYS[i], rpm)
-    if refused == '' and levels[i] < 1 then refused = 'rpm:' .. scope[i] end
+    requests = level(KEYS[i], rpm)
+    if answer[1] == '' and requests < 1 then answer[1] = 'rpm:' .. i end
   end
-  if tpm then levels[2 + i] = level(KEYS[2 + i], tpm) end
-  local running = tonumber(ARGV[4 + i])
-  if running and refused == '' then
-    redis.call('ZREMRANGEBYSCORE', KEYS[4 + i], '-inf', now)
-    if redis.call('ZCARD', KEYS[4 + i]) >= running then refused = 'concurrency:' .. scope[i] end
+  if tpm then tokens = level(KEYS[n + i], tpm) end
+  local running = tonumber(ARGV[2 * n + i])
+  if running and answer[1] == '' then
+    redis.call('ZREMRANGEBYSCORE', KEYS[2 * n + i], '-inf', now)
+    if redis.call('ZCARD', KEYS[2 * n + i]) >= running then answer[1] = 'concurrency:' .. i end
   end
+  answer[1 + i], answer[1 + n + i] = requests, tokens
 end
-if refused == '' then
-  for i = 1, 2 do
+if answer[1] == '' then
+  for i = 1, n do
     local rpm = tonumber(ARGV[i])
     if rpm then
-      levels[i] = levels[i] - 1
-      put(KEYS[i], rpm, levels[i])
+      answer[1 + i] = answer[1 + i] - 1
+      put(KEYS[i], rpm, answer[1 + i])
     end
-    redis.call('ZADD', KEYS[4 + i], now + ARGV[8], ARGV[7])
-    redis.call('PEXPIRE', KEYS[4 + i], ARGV[8] * 2)
+    redis.call('ZADD', KEYS[2 * n + i], now + lease, slot)
+    redis.call('PEXPIRE', KEYS[2 * n + i], lease * 2)
   end
 end
-for i = 1, 4 do levels[i] = tostring(levels[i]) end
-return { refused, levels[1], levels[2], levels[3], levels[4] }
+for i = 2, 2 * n + 1 do answer[i] = tostring(answer[i]) end
+return answer
 `;
 
 /**
- * KEYS tokens (or requests) of key and plan; ARGV tpm (rpm) ×2 (empty: none), units, 1 to debit whatever is there.
- * Returns what refused (`tpm:key`, …; empty: debited), then both levels.
+ * KEYS tokens (or requests) of each of n bounds; ARGV tpm (rpm) ×n (empty: none), units, 1 to debit whatever is there.
+ * Returns what refused (`tpm:1`, …; empty: debited), then the n levels.
  */
 export const SPEND = `${BUCKETS}
-local scope = { 'key', 'plan' }
-local levels = { '', '' }
-local refused = ''
-local tokens = tonumber(ARGV[3])
-for i = 1, 2 do
-  local tpm = tonumber(ARGV[i])
-  if tpm then
-    levels[i] = level(KEYS[i], tpm)
-    if ARGV[4] ~= '1' and refused == '' and levels[i] < math.min(tokens, tpm) then refused = 'tpm:' .. scope[i] end
+local n = #KEYS
+local units, whatever = tonumber(ARGV[n + 1]), ARGV[n + 2] == '1'
+local answer = { '' }
+for i = 1, n do
+  local limit = tonumber(ARGV[i])
+  answer[1 + i] = ''
+  if limit then
+    answer[1 + i] = level(KEYS[i], limit)
+    if not whatever and answer[1] == '' and answer[1 + i] < math.min(units, limit) then answer[1] = 'tpm:' .. i end
   end
 end
-if refused == '' then
-  for i = 1, 2 do
-    local tpm = tonumber(ARGV[i])
-    if tpm then
-      levels[i] = levels[i] - tokens
-      put(KEYS[i], tpm, levels[i])
+if answer[1] == '' then
+  for i = 1, n do
+    local limit = tonumber(ARGV[i])
+    if limit then
+      answer[1 + i] = answer[1 + i] - units
+      put(KEYS[i], limit, answer[1 + i])
     end
   end
 end
-return { refused, tostring(levels[1]), tostring(levels[2]) }
+for i = 2, n + 1 do answer[i] = tostring(answer[i]) end
+return answer
 `;
 
 /**
- * KEYS as ENTER without the plan's running calls; ARGV rpm ×2, tpm ×2. Returns the four levels and the key's running
- * calls.
+ * KEYS requests ×n, tokens ×n, running calls of the first of n bounds; ARGV rpm ×n, tpm ×n. Returns the 2n levels and
+ * the running calls.
  */
 export const LOOK = `${BUCKETS}
-local levels = { '', '', '', '' }
-for i = 1, 4 do
+local answer = {}
+for i = 1, #KEYS - 1 do
   local limit = tonumber(ARGV[i])
-  if limit then levels[i] = level(KEYS[i], limit) end
-  levels[i] = tostring(levels[i])
+  answer[i] = ''
+  if limit then answer[i] = tostring(level(KEYS[i], limit)) end
 end
-redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now)
-return { levels[1], levels[2], levels[3], levels[4], redis.call('ZCARD', KEYS[5]) }
+redis.call('ZREMRANGEBYSCORE', KEYS[#KEYS], '-inf', now)
+answer[#KEYS] = redis.call('ZCARD', KEYS[#KEYS])
+return answer
 `;
 
 /** KEYS the processes; ARGV this process, life in ms. Returns how many processes are alive, this one included. */
@@ -111,11 +115,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2] * 2)
 return redis.call('ZCARD', KEYS[1])
 `;
 
-/** KEYS running calls of key and plan; ARGV lease in ms, slots. Lengthens the leases, also of slots that Redis lost. */
+/** KEYS running calls of each bound; ARGV lease in ms, slots. Lengthens the leases, also of slots that Redis lost. */
 export const RENEW = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + t[2] / 1000
-for k = 1, 2 do
+for k = 1, #KEYS do
   for i = 2, #ARGV do redis.call('ZADD', KEYS[k], now + ARGV[1], ARGV[i]) end
   redis.call('PEXPIRE', KEYS[k], ARGV[1] * 2)
 end

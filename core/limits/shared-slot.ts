@@ -1,6 +1,6 @@
 // The place of one call whose limits are kept in Redis, and in its process while Redis is lost.
 import { requestsOf } from './bucket.ts';
-import { gaugesOf, inTime, type Keys, limitArgs, refusalOf, type Scripts } from './exchange.ts';
+import { gaugeOfLevels, inTime, type Keys, limitArgs, refusalOf, type Scripts } from './exchange.ts';
 import type { Gauges, LimitName, LimitRefusal, LimitSlot, LimitSubject } from './types.ts';
 
 /** The store as a slot sees it. */
@@ -101,20 +101,16 @@ export class SharedSlot implements LimitSlot {
 
   async #spendShared(tokens: number): Promise<LimitRefusal | null> {
     const [refused, ...levels] = await this.#take('tokens', tokens, false);
-    const tokens_now = gaugesOf(this.#subject, ['', '', ...levels]).tokens;
-    this.gauges = { requests: this.gauges.requests, tokens: tokens_now };
+    this.gauges = {
+      requests: this.gauges.requests,
+      tokens: gaugeOfLevels(this.#subject, 'tpm', levels),
+    };
     if (refused === '') return null;
-    return refusalOf(this.#subject, refused, {
-      levels: ['', '', ...levels],
-      units: tokens,
-      gauges: this.gauges,
-    });
+    return refusalOf(this.#subject, refused, { levels, units: tokens, gauges: this.gauges });
   }
 
-  #take(kind: 'requests' | 'tokens', units: number, whatever: boolean): Promise<[string, string, string]> {
-    const limit = kind === 'requests' ? 'rpm' : 'tpm';
-    const { key_rates, plan_rates } = this.#subject;
-    const limits = limitArgs([key_rates[limit], plan_rates[limit]]);
-    return inTime(this.#store.scripts.svcSpend(...this.keys[kind], ...limits, units, whatever ? 1 : 0));
+  #take(kind: 'requests' | 'tokens', units: number, whatever: boolean): Promise<[string, ...string[]]> {
+    const limits = limitArgs(this.#subject, kind === 'requests' ? 'rpm' : 'tpm');
+    return inTime(this.#store.scripts.spend(this.keys[kind], [...limits, units, whatever ? 1 : 0]));
   }
 }

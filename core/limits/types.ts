@@ -2,7 +2,7 @@
 // single process, one in Redis for many.
 import type { Spread } from '../kernel/index.ts';
 
-/** Limits of a key or a plan; null is no limit of its own. */
+/** Limits of a key, a project or a plan; null is no limit of its own. */
 export interface Rates {
   /** Requests per minute. */
   readonly rpm: number | null;
@@ -12,19 +12,30 @@ export interface Rates {
   readonly concurrency: number | null;
 }
 
-/** The buckets of a call. All keys of a rotation chain share one `key`. */
+/** Whose limit it is. */
+export type LimitScope = 'key' | 'project' | 'plan';
+
+/** Buckets that a call counts in, and what bounds them. */
+export interface LimitBound {
+  readonly scope: LimitScope;
+  /** Name of the buckets. All keys of a rotation chain share one; live and test calls never do. */
+  readonly bucket: string;
+  /** Who is bound: the id of a key, a project or an organization. */
+  readonly subject: string;
+  readonly rates: Rates;
+}
+
+/** Where a call counts. */
 export interface LimitSubject {
   /** Keeps the keys of one decision on one Redis shard. */
   readonly org_id: string;
-  readonly key: string;
-  readonly key_rates: Rates;
-  /** The organization under its plan, live and test apart: sandbox traffic never starves live calls. */
+  /** The organization under its plan, live and test apart, under which refusals are counted. */
   readonly plan: string;
-  readonly plan_rates: Rates;
+  /** All of them hold, so that the smallest is what counts. Narrowest first: the first that is passed is named. */
+  readonly bounds: readonly LimitBound[];
 }
 
 export type LimitName = 'rpm' | 'tpm' | 'concurrency';
-export type LimitScope = 'key' | 'plan';
 
 /** One bucket as callers see it in headers. */
 export interface Gauge {
@@ -35,7 +46,7 @@ export interface Gauge {
   readonly reset_ms: number;
 }
 
-/** The stricter of key and plan for each bucket; null where neither has the limit. */
+/** The strictest of all bounds for each bucket; null where none has the limit. */
 export interface Gauges {
   readonly requests: Gauge | null;
   readonly tokens: Gauge | null;
@@ -45,6 +56,8 @@ export interface Gauges {
 export interface LimitRefusal {
   readonly limit: LimitName;
   readonly scope: LimitScope;
+  /** The id of the key, project or organization that is bound. */
+  readonly subject: string;
   readonly limit_value: number;
   /** When the same request can succeed; for concurrency a guess, since nobody knows when a call ends. */
   readonly reset_ms: number;
@@ -70,11 +83,11 @@ export interface LimitSlot {
 
 export interface LimitStore {
   /**
-   * Takes one request of the buckets and a place among the running calls, of key and plan together, or nothing.
+   * Takes one request of the buckets and a place among the running calls, of all bounds together, or nothing.
    * Answers at once where nothing has to be asked.
    */
   enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal>;
-  /** The present buckets of key and plan, without taking anything (`GET /v1/limits`). */
+  /** The present buckets of `subject`, without taking anything (`GET /v1/limits`). */
   look(subject: LimitSubject): Promise<LimitView>;
   /** Calls of the plan of `subject` that were refused within 24 hours, a second late over processes. */
   rejections(subject: Pick<LimitSubject, 'plan'>): Promise<Rejections>;
@@ -93,7 +106,7 @@ export interface RedisFigures {
   readonly failures: ReadonlyMap<string, number>;
 }
 
-/** What is left of the key's own limits or, where it has none, of its plan's. */
+/** What is left under the strictest bound, and the running calls of the narrowest. */
 export interface LimitView {
   readonly rpm_remaining: number | null;
   readonly tpm_remaining: number | null;

@@ -8,7 +8,7 @@ export {
 } from './billing-store.ts';
 export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CREDIT } from './create.ts';
 export { legalCallsEnd, refuseUnaccepted } from './legal.ts';
-export { limitsOf } from './limits.ts';
+export { limitsOf, projectLimits } from './limits.ts';
 export {
   countMembers,
   countOwners,

@@ -1,6 +1,6 @@
 // What an organization may use: the limits of its plan, and what staff granted it beyond them.
 import { type PlanLimits, planLimits } from './plans.ts';
-import type { LimitOverrides, Org } from './types.ts';
+import type { LimitOverrides, Org, Project } from './types.ts';
 
 /** The larger of the plan's limit and the granted one; null is no bound. */
 function larger(of_plan: number | null, granted: number | undefined): number | null {
@@ -20,4 +20,13 @@ export function limitsOf(org: Pick<Org, 'plan_id' | 'plan_limits' | 'limit_overr
     tpm: larger(plan.tpm, tpm),
     concurrency: larger(plan.concurrency, concurrency),
   };
+}
+
+/** The limits of all keys of a project together; null: it has none. */
+export function projectLimits({
+  rpm,
+  tpm,
+  concurrency,
+}: Pick<Project, 'rpm' | 'tpm' | 'concurrency'>): Pick<Project, 'rpm' | 'tpm' | 'concurrency'> | null {
+  return rpm === null && tpm === null && concurrency === null ? null : { rpm, tpm, concurrency };
 }

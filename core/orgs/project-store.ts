@@ -32,7 +32,7 @@ export async function findProject(db: Db, args: { org_id: Id<'org'>; id: string 
     name: 'orgs.find_project',
     text: `
       select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, managed_by, created_at, updated_at
+             alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at
         from project where org_id = $1 and (id = $2 or slug = $2) and status = 'active'`,
     values: [args.org_id, args.id],
   });
@@ -58,7 +58,7 @@ export async function listProjects(
     name: 'orgs.list_projects',
     text: `
       select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, managed_by, created_at, updated_at
+             alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at
         from project
        where org_id = $1 and status = 'active' and ($2::text is null or environment = $2)
          and ($3::text is null or id = $3)
@@ -87,7 +87,7 @@ export async function lockProject(
     name: 'orgs.lock_project',
     text: `
       select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, managed_by, created_at, updated_at
+             alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at
         from project
        where org_id = $1 and id = $2 and status = 'active' and ($3::text is null or environment = $3)
          for no key update`,
@@ -102,13 +102,14 @@ export async function updateProject(db: Db, project: Project, at: Date): Promise
     name: 'orgs.update_project',
     text: `
       update project
-         set name = $3, budget_monthly_micro = $4, budget_hard = $5, alerts = $6, managed_by = $7, updated_at = $8
+         set name = $3, budget_monthly_micro = $4, budget_hard = $5, alerts = $6, managed_by = $7, updated_at = $8,
+             rpm = $9, tpm = $10, concurrency = $11
        where org_id = $1 and id = $2
       returning id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-                alerts, managed_by, created_at, updated_at`,
+                alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at`,
     values: [
       ...[project.org_id, project.id, project.name, project.budget_monthly_micro, project.budget_hard],
-      ...[project.alerts, project.managed_by, at],
+      ...[project.alerts, project.managed_by, at, project.rpm, project.tpm, project.concurrency],
     ],
   });
   return rows[0] as Project;
@@ -132,7 +133,7 @@ export async function findProjectByNumber(db: Db, no: number): Promise<Project |
     name: 'orgs.find_project_by_number',
     text: `
       select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
-             alerts, managed_by, created_at, updated_at
+             alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at
         from project where live_no = $1 or sandbox_no = $1`,
     values: [no],
   });

@@ -208,6 +208,7 @@ export async function findGrantRow(
     text: `
       select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.data_policy,
              org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
+             project.rpm, project.tpm, project.concurrency,
              legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,

@@ -58,6 +58,10 @@ export interface Project {
   readonly budget_monthly_micro: number | null;
   readonly budget_hard: boolean;
   readonly alerts: readonly number[];
+  /** Limits of all its keys together; null: only those of the key and the plan. */
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
   /** The Kubernetes object that keeps it. */
   readonly managed_by: string | null;
   readonly created_at: Date;
@@ -88,6 +92,10 @@ export interface GrantFacts {
   readonly legal_outstanding_since: Date | null;
   readonly live_no: number;
   readonly sandbox_no: number;
+  /** Limits of the project: all its keys together. */
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
 }
 
 /** `settings.security` of an organization, as far as sign-in reads it. */

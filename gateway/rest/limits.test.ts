@@ -27,11 +27,23 @@ async function limitsOf(tenant: Tenant, limits?: LimitStore, secret = tenant.key
 test('a key shows what is left of it while its calls run, and its plan what was refused', async () => {
   const limits = openMemoryLimits();
   const grant = await harness.keys.verify(a.key);
-  const place = limits.enter({ ...subjectOf(grant), key_rates: { rpm: 10, tpm: 1_000, concurrency: 1 } });
-  limits.enter({ ...subjectOf(grant), key_rates: { rpm: 10, tpm: 1_000, concurrency: 1 } });
+  const key_limits = { rpm: 10, tpm: 1_000, concurrency: 1 };
+  const subject = subjectOf({ ...grant, limits: { ...grant.limits, key: key_limits } });
+  const place = limits.enter(subject);
+  limits.enter(subject);
   const view = await limitsOf(a, limits);
   // By agreement: no bound of the plan.
-  expect(view.plan).toEqual({ rpm: null, tpm: null, concurrency: null, keys: null, projects: null });
+  expect(view.plan).toEqual({
+    ...{ rpm: null, tpm: null, concurrency: null, keys: null, projects: null },
+    live: { rpm_remaining: null, tpm_remaining: null, concurrency_in_use: 1 },
+  });
+  // A project without limits shows what its keys do.
+  expect(view.projects).toEqual([
+    {
+      ...{ project_id: a.live.id, configured: { rpm: null, tpm: null, concurrency: null } },
+      live: { rpm_remaining: null, tpm_remaining: null, concurrency_in_use: 1 },
+    },
+  ]);
   const key = view.keys.find(({ key_id }) => key_id === a.key_id);
   expect(key).toMatchObject({
     ...{ name: 'a key', project_id: a.live.id, status: 'active' },
@@ -47,6 +59,40 @@ test('a key shows what is left of it while its calls run, and its plan what was 
   expect((await limitsOf(a, limits)).keys.find(({ key_id }) => key_id === a.key_id)?.live).toMatchObject({
     concurrency_in_use: 0,
   });
+});
+
+test('a project shows its limits, and what its keys together have left and run', async () => {
+  const limits = openMemoryLimits();
+  const tenant = await harness.makeTenant('bounded');
+  const body = { limits: { rpm: 10, tpm: 1_000, concurrency: 3 } };
+  const path = `/v1/projects/${tenant.live.id}`;
+  expect((await harness.call('PATCH', path, { key: tenant.key, body })).statusCode).toBe(200);
+  const second = await harness.makeKey(tenant);
+  const places = [];
+  for (const secret of [tenant.key, second.secret]) {
+    // The change is heard of within a second.
+    await expect
+      .poll(async () => (await harness.keys.verify(secret)).limits.project)
+      .toEqual({ rpm: 10, tpm: 1_000, concurrency: 3 });
+    places.push(limits.enter(subjectOf(await harness.keys.verify(secret))));
+  }
+  const view = await limitsOf(tenant, limits);
+  expect(view.projects).toEqual([
+    {
+      ...{ project_id: tenant.live.id, configured: { rpm: 10, tpm: 1_000, concurrency: 3 } },
+      live: { rpm_remaining: 8, tpm_remaining: 1_000, concurrency_in_use: 2 },
+    },
+  ]);
+  expect(view.plan.live.concurrency_in_use).toBe(2);
+  for (const { live } of view.keys) {
+    // What is left of a key is what its project has left.
+    expect(live).toMatchObject({ rpm_remaining: 8, tpm_remaining: 1_000, concurrency_in_use: 1 });
+  }
+  // Calls of test keys are counted apart, those of the test project too.
+  const test = await limitsOf(tenant, limits, tenant.test_key);
+  expect(test.projects.map(({ project_id }) => project_id)).toEqual([tenant.test.id]);
+  expect(test.plan.live.concurrency_in_use).toBe(0);
+  for (const place of places) if ('leave' in place) place.leave();
 });
 
 test('a key sees the keys of its environment and organization alone, and none that has ended', async () => {

@@ -335,19 +335,21 @@ describe('Project', () => {
   const readyProject = (name: string) => until<ProjectObject>('projects', name, 'Ready');
 
   test('makes a project, takes back what others change, and is what a key refers to', async () => {
-    const budget = { monthlyMicro: 9_000_000, hard: false };
-    await apply(
-      kubernetes,
-      `${project('kept', { budget, alerts: [90] })}---\n${keyOf('kept', {
-        ...{ projectId: undefined, projectRef: { name: 'kept' } },
-      })}`,
-    );
+    const spec = { budget: { monthlyMicro: 9_000_000, hard: false }, alerts: [90] };
+    const kept = project('kept', { ...spec, limits: { rpm: 60, concurrency: 4 } });
+    const key = keyOf('kept', { projectId: undefined, projectRef: { name: 'kept' } });
+    await apply(kubernetes, `${kept}---\n${key}`);
     const { status } = await readyProject('kept');
     const found = (await projects()).find(({ slug }) => slug === 'kept');
-    const settings = { budget: { monthly_micro: 9_000_000, hard: false }, alerts: [90], name: 'kept' };
+    const limits = { rpm: 60, tpm: null, concurrency: 4 };
+    const settings = {
+      ...{ budget: { monthly_micro: 9_000_000, hard: false }, limits, alerts: [90], name: 'kept' },
+    };
     expect(found).toMatchObject({ ...settings, id: status?.projectId });
     expect((await readyKey('kept')).status?.projectId).toBe(found?.id);
-    await ask(`/v1/projects/${found?.id}`, 'PATCH', { budget: { monthly_micro: 1 }, name: 'Mine' });
+    await ask(`/v1/projects/${found?.id}`, 'PATCH', {
+      ...{ budget: { monthly_micro: 1 }, limits: { rpm: null, tpm: 5 }, name: 'Mine' },
+    });
     const back = async () =>
       (await projects()).find(({ slug, name }) => slug === 'kept' && name === 'kept') ?? null;
     expect(await eventually('taken back', back, 30_000)).toMatchObject(settings);

@@ -16,19 +16,24 @@ type ProjectDecision =
 
 /** The project's settings as the manifest has them. */
 function wanted({ spec }: ProjectObject) {
+  const { rpm = null, tpm = null, concurrency = null } = spec.limits ?? {};
   return {
     name: spec.displayName ?? spec.slug,
     budget: { monthly_micro: spec.budget?.monthlyMicro ?? null, hard: spec.budget?.hard ?? true },
+    limits: { rpm, tpm, concurrency },
     alerts: spec.alerts ?? DEFAULT_ALERTS,
   };
 }
 
 function isSame(project: ProjectView, want: ReturnType<typeof wanted>): boolean {
-  const { name, budget, alerts } = project;
+  const { name, budget, limits, alerts } = project;
   return (
     name === want.name &&
     budget.monthly_micro === want.budget.monthly_micro &&
     budget.hard === want.budget.hard &&
+    limits.rpm === want.limits.rpm &&
+    limits.tpm === want.limits.tpm &&
+    limits.concurrency === want.limits.concurrency &&
     [...alerts].join() === [...want.alerts].join()
   );
 }

@@ -1,12 +1,19 @@
 // The routes of projects and keys. Only two answers hold a secret, those of `createKey` and `rotateKey`.
 import { type Call, type Connection, callerOf, type Result } from '../rest.ts';
 
+interface Limits {
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+}
+
 export interface ProjectView {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly environment: 'live' | 'test';
   readonly budget: { readonly monthly_micro: number | null; readonly hard: boolean };
+  readonly limits: Limits;
   readonly alerts: readonly number[];
   readonly managed_by: string | null;
 }
@@ -19,11 +26,7 @@ export interface KeyView {
   readonly environment: 'live' | 'test';
   readonly status: 'active' | 'rotating' | 'blocked' | 'revoked' | 'expired';
   readonly scopes: readonly string[];
-  readonly limits: {
-    readonly rpm: number | null;
-    readonly tpm: number | null;
-    readonly concurrency: number | null;
-  };
+  readonly limits: Limits;
   readonly budget: { readonly daily_micro: number | null; readonly hard: boolean };
   readonly created_at: string;
   readonly expires_at: string | null;

@@ -21,12 +21,19 @@ interface StatusBase {
   readonly conditions?: readonly Condition[];
 }
 
+interface LimitsSpec {
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+}
+
 interface ProjectSpec {
   readonly connection: ConnectionSpec;
   readonly slug: string;
   readonly displayName?: string;
   readonly environment?: 'live' | 'test';
   readonly budget?: { readonly monthlyMicro?: number; readonly hard?: boolean };
+  readonly limits?: LimitsSpec;
   readonly alerts?: readonly number[];
   readonly deletionPolicy?: 'Retain' | 'Archive';
 }
@@ -53,7 +60,7 @@ export interface ApiKeySpec {
   readonly projectRef?: { readonly name: string };
   readonly environment?: 'live' | 'test';
   readonly scopes: readonly string[];
-  readonly limits?: { readonly rpm?: number; readonly tpm?: number; readonly concurrency?: number };
+  readonly limits?: LimitsSpec;
   readonly budget?: { readonly dailyMicro?: number; readonly hard?: boolean };
   /** Whole hours, `2160h`. */
   readonly expiresIn?: string;

@@ -36,6 +36,13 @@ function budget(member: string, description: string): Schema {
     },
   });
 }
+function limits(description: string): Schema {
+  return object(description, {
+    rpm: count('Requests a minute.'),
+    tpm: count('Tokens a minute.'),
+    concurrency: count('Calls at once.'),
+  });
+}
 
 const project: Schema = {
   ...object(
@@ -48,6 +55,7 @@ const project: Schema = {
       displayName: text('Name for people; unset: the slug.', { minLength: 1, maxLength: 120 }),
       environment: { ...environment, default: 'live' },
       budget: budget('monthlyMicro', 'Micro-USD of a UTC month.'),
+      limits: limits('Limits of all its keys together; unset: those of each key and of the plan alone.'),
       alerts: {
         ...{ type: 'array', maxItems: 10, 'x-kubernetes-list-type': 'set' },
         description: 'Percentages of the budget at which budget.threshold is sent; unset: 50, 80 and 100.',
@@ -80,11 +88,7 @@ const apiKey: Schema = {
         description: 'What the key may do; none that the key of the connection lacks.',
         items: { type: 'string', enum: [...scopes] },
       },
-      limits: object('Limits of the key; unset: those of the plan alone.', {
-        rpm: count('Requests a minute.'),
-        tpm: count('Tokens a minute.'),
-        concurrency: count('Calls at once.'),
-      }),
+      limits: limits('Limits of the key; unset: those of the project and the plan alone.'),
       budget: budget('dailyMicro', 'Micro-USD of a UTC day.'),
       expiresIn: text(
         'Life of each key in whole hours, 1h to 17520h; it is rotated with a third of it left.',

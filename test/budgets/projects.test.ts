@@ -36,6 +36,13 @@ test('a project is made, changed and archived; its slug is free again, and a pro
     alerts: [90],
   });
   expect(await send('PATCH', path(made.id), {})).toEqual(patched);
+  expect(patched.limits).toEqual({ rpm: null, tpm: null, concurrency: null });
+  const bounded = await send('PATCH', path(made.id), { limits: { rpm: 60, concurrency: 4 } });
+  expect(bounded.limits).toEqual({ rpm: 60, tpm: null, concurrency: 4 });
+  // A merge patch: what is left out stays, null is no limit.
+  const merged = await send('PATCH', path(made.id), { limits: { rpm: null, tpm: 9_000 } });
+  expect(merged.limits).toEqual({ rpm: null, tpm: 9_000, concurrency: 4 });
+  expect((await send('PATCH', path(made.id), { limits: null })).limits).toEqual(patched.limits);
   expect(await send('PATCH', path(made.id), { budget: null, alerts: null })).toMatchObject({
     budget: { monthly_micro: null, hard: true },
     alerts: [50, 80, 100],
@@ -58,6 +65,12 @@ test('wrong budgets and alerts are refused with their place, and nothing is chan
     [{ budget: { monthly_micro: 1.5 } }, 'budget.monthly_micro'],
     [{ budget: { monthly_micro: '5' } }, 'budget.monthly_micro'],
     [{ budget: { daily_micro: 5 } }, 'budget.daily_micro'],
+    [{ limits: { rpm: 0 } }, 'limits.rpm'],
+    [{ limits: { tpm: 1.5 } }, 'limits.tpm'],
+    [{ limits: { concurrency: '5' } }, 'limits.concurrency'],
+    [{ limits: { rpm: 2_147_483_648 } }, 'limits.rpm'],
+    [{ limits: { rps: 5 } }, 'limits.rps'],
+    [{ limits: 5 }, 'limits'],
     [{ alerts: [0] }, 'alerts[0]'],
     [{ alerts: [50, 101] }, 'alerts[1]'],
     [{ alerts: [50, 50] }, 'alerts'],

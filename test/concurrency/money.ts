@@ -7,7 +7,7 @@ import type { Sim } from '../sim/providers/index.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
-import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
+import { type KeyOptions, type ProjectLimits, type Provisioned, provision } from '../support/provision.ts';
 import { startSharedGateway } from '../support/shared-gateway.ts';
 
 export interface Money extends Provisioned {
@@ -28,6 +28,7 @@ interface MoneyOptions {
   readonly processes: number;
   readonly keys?: readonly KeyOptions[];
   readonly project_monthly_micro?: number;
+  readonly project_limits?: ProjectLimits;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -41,13 +42,14 @@ export async function openMoney(options: MoneyOptions): Promise<Money> {
 }
 
 function provisionMoney(database_url: string, options: MoneyOptions, slug?: string): Promise<Provisioned> {
-  const { keys, project_monthly_micro } = options;
+  const { keys, project_monthly_micro, project_limits } = options;
   return provision({
     database_url,
     live_micro_usd: options.balance,
     ...(slug === undefined ? {} : { slug }),
     ...(keys === undefined ? {} : { keys }),
     ...(project_monthly_micro === undefined ? {} : { project_monthly_micro }),
+    ...(project_limits === undefined ? {} : { project_limits }),
   });
 }
 

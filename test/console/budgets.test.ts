@@ -1,6 +1,8 @@
 // The page of budgets in a real browser: changing a budget, a pause and its end, and the mark of a low balance.
 import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { startRedis } from '../support/redis.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -13,7 +15,10 @@ import { MODEL } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const { stack, browser, owner } = await startConsole();
+// Shared, so that the console shows what is left of limits at the gateway.
+const redis = await startRedis();
+atFileEnd(() => redis.stop());
+const { stack, browser, owner } = await startConsole({ SVC_REDIS_URL: redis.url });
 
 const call = () =>
   fetch(`${stack.gateway_url}/v1/chat/completions`, {
@@ -25,7 +30,7 @@ const call = () =>
 test('an owner sets a budget, sees calls pause and resumes them; the mark of a low balance is changed', async () => {
   const { page, faults } = await openPage(browser, {}, owner);
   await page.goto(`${stack.console_url}/meridian/live/budgets`);
-  const row = page.getByRole('row', { name: /Default/ });
+  const row = page.getByRole('region', { name: 'Budgets of projects' }).getByRole('row', { name: /Default/ });
   await row.getByText('no budget').waitFor();
 
   await row.getByRole('button', { name: 'Edit the budget of Default' }).click();
@@ -101,6 +106,47 @@ test('a key gets a budget of the day that stops it, and higher limits at once or
   expect(faults).toEqual([]);
 });
 
+test('an owner bounds what all keys of a project may call together, by keyboard, and sees it live', async () => {
+  const { page, context, faults } = await openPage(
+    browser,
+    { width: 360, scheme: 'dark' },
+    await signedIn(browser, stack, stack.owner),
+  );
+  await page.goto(`${stack.console_url}/meridian/live/budgets`);
+  const row = page.getByRole('region', { name: 'Limits of projects' }).getByRole('row', { name: /Default/ });
+  const edit = row.getByRole('button', { name: 'Edit the limits of Default' });
+  await edit.focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Limits of Default' });
+  await dialog.getByLabel('Calls a minute').focus();
+  await page.keyboard.type('none');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('A whole number from 1 on.').waitFor();
+  await picture(page, 'project-limits-form');
+  await expectAccessible(page, 'project limits');
+  await expectNoSidewaysScroll(page, 'project limits');
+  await dialog.getByLabel('Calls a minute').fill('1');
+  await page.keyboard.press('Enter');
+  await page.getByText('The limits of Default hold from now on.').waitFor();
+  await row.getByText('1 left', { exact: true }).waitFor();
+  await expect.poll(async () => (await call()).status).toBe(429);
+  const refused = (await (await call()).json()) as { error: { details: object } };
+  expect(refused.error.details).toMatchObject({ limit: 'rpm', scope: 'project', limit_value: 1 });
+  await page.reload();
+  await row.getByText('0 left', { exact: true }).waitFor();
+  await picture(page, 'project-limits');
+  await expectAccessible(page, 'limits of projects');
+  // Emptied, it is no limit again.
+  await edit.focus();
+  await page.keyboard.press('Enter');
+  await dialog.getByLabel('Calls a minute').fill('');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
+  await expect.poll(async () => (await call()).status).toBe(200);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test('an owner makes a project, and archives one that has no keys', async () => {
   const { page, context, faults } = await openPage(
     browser,
@@ -130,7 +176,7 @@ test('an owner makes a project, and archives one that has no keys', async () => 
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await archive('Search');
   await page.getByText('The project Search is archived.').waitFor();
-  await page.getByRole('row', { name: /Search/ }).waitFor({ state: 'hidden' });
+  await expect.poll(() => page.getByRole('row', { name: /Search/ }).count()).toBe(0);
   await expectNoSidewaysScroll(page, 'projects');
   await picture(page, 'projects');
   expect(faults).toEqual([]);
@@ -147,7 +193,11 @@ test('a viewer reads the budgets and changes none; the page keeps to its width i
   ] as const) {
     const { page, context, faults } = await openPage(browser, look, viewer);
     await page.goto(`${stack.console_url}/meridian/live/budgets`);
-    await page.getByRole('row', { name: /Default/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Default/ })
+      .first()
+      .waitFor();
+    await page.getByRole('region', { name: 'Limits of projects' }).waitFor();
     expect(
       await page.getByRole('button', { name: /Edit|Change|Resume|Ask|Archive|New project/ }).count(),
     ).toBe(0);

@@ -12,7 +12,14 @@ import {
 import { createKey } from '@svc/core/keys/index.ts';
 import { credit, setBudget } from '@svc/core/ledger/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
-import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+import {
+  createOrg,
+  findOrg,
+  findProject,
+  type Org,
+  type Project,
+  updateProject,
+} from '@svc/core/orgs/index.ts';
 import { usualLedgers } from './books.ts';
 
 const allScopes = [
@@ -129,6 +136,8 @@ async function makeKeys(
   return keys;
 }
 
+export type ProjectLimits = Partial<Pick<Project, 'rpm' | 'tpm' | 'concurrency'>>;
+
 /** An organization on a plan without limits, with credit, the requested live keys and a test key. */
 export function provision(options: {
   readonly database_url: string;
@@ -142,6 +151,8 @@ export function provision(options: {
   readonly keys?: readonly KeyOptions[];
   /** Monthly budget of the project, enforced. */
   readonly project_monthly_micro?: number;
+  /** Limits of all keys of the project together. */
+  readonly project_limits?: ProjectLimits;
 }): Promise<Provisioned> {
   const shards = options.shards ?? usualLedgers(options.database_url);
   return withPool(options.database_url, shards, async (pool) => {
@@ -168,6 +179,8 @@ export function provision(options: {
         hard: true,
       });
     }
+    if (options.project_limits !== undefined)
+      await updateProject(pool, { ...project, ...options.project_limits }, context.now());
     const keys = await context.transaction((context) =>
       makeKeys(context, org, project, [
         ...(options.keys ?? [{ name: 'live' }]),

@@ -42,16 +42,21 @@ test("a key's data policy is never looser than its organization's or its own", (
   );
 });
 
-test("a grant carries the key's own limits and its plan's: both hold (core/limits)", () => {
+test("a grant carries the key's own limits, its project's and its plan's: all hold (core/limits)", () => {
   const own = { rpm: 10, tpm: null, concurrency: 1_000 };
   const data_policy = { zdr: false, no_train: false, logging: 'off', regions: [] };
-  const limitsUnder = (plan_id: string) =>
+  const none = { rpm: null, tpm: null, concurrency: null };
+  const limitsUnder = (plan_id: string, project: object = none) =>
     grantOf(
       { ...own, data_policy: null } as unknown as KeyRow,
-      { plan_id, limit_overrides: {}, data_policy, legal_outstanding_since: null } as unknown as GrantFacts,
+      {
+        ...{ plan_id, limit_overrides: {}, data_policy, legal_outstanding_since: null, ...project },
+      } as unknown as GrantFacts,
     ).limits;
   const payg = { rpm: 300, tpm: 1_000_000, concurrency: 20 };
-  expect(limitsUnder('payg')).toMatchObject({ key: own, plan: payg });
+  // A project without any limit is null: its calls are not counted together.
+  expect(limitsUnder('payg')).toMatchObject({ key: own, project: null, plan: payg });
+  expect(limitsUnder('payg', { ...none, tpm: 5_000 }).project).toEqual({ ...none, tpm: 5_000 });
   expect(limitsUnder('enterprise')).toMatchObject({
     key: own,
     plan: { rpm: null, tpm: null, concurrency: null },

@@ -1,6 +1,6 @@
 // Computes what a key allows from its row and from its organization. Pure.
 import type { Environment } from '../../kernel/index.ts';
-import { type GrantFacts, legalCallsEnd, limitsOf } from '../../orgs/index.ts';
+import { type GrantFacts, legalCallsEnd, limitsOf, projectLimits } from '../../orgs/index.ts';
 import type { RedactionSettings } from '../../redaction/index.ts';
 import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from '../types.ts';
 
@@ -36,7 +36,7 @@ export function inherited(
     readonly key_no: number;
     readonly data_policy: OwnDataPolicy | null;
   },
-): Pick<Grant, 'subject' | 'data_policy' | 'org_pepper'> {
+): Pick<Grant, 'subject' | 'data_policy' | 'org_pepper'> & { limits: Omit<Grant['limits'], 'key'> } {
   const is_live = key.environment === 'live';
   return {
     subject: {
@@ -47,20 +47,19 @@ export function inherited(
     },
     data_policy: combinePolicies(facts.data_policy, key.data_policy),
     org_pepper: facts.pepper,
+    limits: { project: projectLimits(facts), plan: limitsOf(facts) },
   };
 }
 
 /** The grant behind a key that is not revoked, of an organization that is active. */
 export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
   const { org_id, project_id, id: key_id, environment, scopes, expires_at, data_policy } = key;
+  const { limits, ...rest } = inherited(facts, { environment, key_no: key.chain_no, data_policy });
   return {
     caller: { kind: 'key', org_id, project_id, key_id, environment, scopes, expires_at },
     ...{ org_id, project_id, key_id, environment, scopes },
-    ...inherited(facts, { environment, key_no: key.chain_no, data_policy }),
-    limits: {
-      key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
-      plan: limitsOf(facts),
-    },
+    ...rest,
+    limits: { ...limits, key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency } },
     svc_version: key.svc_version,
     expires_at,
     calls_end_at: legalCallsEnd(facts.legal_outstanding_since),

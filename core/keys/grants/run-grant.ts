@@ -18,7 +18,6 @@ import {
   findGrantFacts,
   type GrantFacts,
   legalCallsEnd,
-  limitsOf,
   type Org,
   type PepperPlace,
   type Project,
@@ -114,10 +113,11 @@ export async function grantOfRun(place: PepperPlace, claims: RunClaims): Promise
   const facts = await findGrantFacts(place, { org_id, project_id });
   if (facts === null) throw refusal('unknown');
   refuseInactive(facts);
+  const { limits, ...rest } = inherited(facts, { environment, key_no, data_policy: null });
   return {
     ...{ org_id, project_id, key_id: NO_KEY.id, environment },
-    ...inherited(facts, { environment, key_no, data_policy: null }),
-    limits: { key: UNLIMITED, plan: limitsOf(facts) },
+    ...rest,
+    limits: { ...limits, key: UNLIMITED },
     svc_version: CURRENT_SVC_VERSION,
   };
 }

@@ -1,7 +1,7 @@
 // What a person may ask about calls without a key: a session stands for the oldest project of its environment, which is
 // the one that the organization began with.
 import { type Id, ServiceError, type SessionCaller } from '../../kernel/index.ts';
-import { findGrantFacts, limitsOf, listProjects, type PepperPlace } from '../../orgs/index.ts';
+import { findGrantFacts, listProjects, type PepperPlace } from '../../orgs/index.ts';
 import { CURRENT_SVC_VERSION } from '../rights.ts';
 import type { Grant } from '../types.ts';
 import { inherited } from './grant.ts';
@@ -23,10 +23,11 @@ export async function grantOfSession(place: PepperPlace, caller: SessionCaller):
   if (project === undefined || facts === null) {
     throw new ServiceError('not_found', 'The organization has no project in this environment.');
   }
+  const { limits, ...rest } = inherited(facts, { environment, key_no: NO_KEY.no, data_policy: null });
   return {
     ...{ org_id, project_id: project.id, key_id: NO_KEY.id, environment },
-    ...inherited(facts, { environment, key_no: NO_KEY.no, data_policy: null }),
-    limits: { key: UNLIMITED, plan: limitsOf(facts) },
+    ...rest,
+    limits: { ...limits, key: UNLIMITED },
     svc_version: CURRENT_SVC_VERSION,
   };
 }

@@ -1,48 +1,24 @@
-// What each key may do in a minute, what is left of it now, and the way to more.
-import type { BudgetsQuery } from '../../api/gen/graphql.ts';
+// What projects and keys may do in a minute, what is left of it now, and the way to more.
+import { useState } from 'react';
+import type { BudgetRowFragment, BudgetsQuery } from '../../api/gen/graphql.ts';
+import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { countText, plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
-import { holds } from './limits.ts';
+import { LimitCells, limitColumns } from './limit-cells.tsx';
+import { ProjectLimitsDialog, ProjectLimitsTable } from './project-limits.tsx';
 
 export type Limits = NonNullable<BudgetsQuery['limits']>;
 export type LimitedKey = Limits['keys'][number];
 
-function Cell(props: { label: string; holds: number | null; left: string }) {
-  return (
-    <td className="n" data-label={props.label}>
-      {props.holds === null ? <span className="faint">no limit</span> : countText(props.holds)}
-      <div className="sub">{props.left}</div>
-    </td>
-  );
-}
-
-function leftText(left: number | null | undefined): string {
-  return left === null || left === undefined ? '' : `${countText(left)} left`;
-}
-
-function Row({ row, plan, onAsk }: { row: LimitedKey; plan: Limits['plan']; onAsk: (() => void) | null }) {
-  const { configured, live } = row;
+function Row({ row, limits, onAsk }: { row: LimitedKey; limits: Limits; onAsk: (() => void) | null }) {
+  const project = limits.projects.find(({ projectId }) => projectId === row.projectId);
   return (
     <tr>
       <td className="budget-name">{row.name}</td>
-      <Cell
-        label="Calls a minute"
-        holds={holds(configured.rpm, plan.rpm)}
-        left={leftText(live.rpmRemaining)}
-      />
-      <Cell
-        label="Tokens a minute"
-        holds={holds(configured.tpm, plan.tpm)}
-        left={leftText(live.tpmRemaining)}
-      />
-      <Cell
-        label="At once"
-        holds={holds(configured.concurrency, plan.concurrency)}
-        left={live.concurrencyInUse === 0 ? '' : `${countText(live.concurrencyInUse)} running`}
-      />
+      <LimitCells bounds={[row.configured, project?.configured, limits.plan]} live={row.live} />
       <td className="n">
         {onAsk && (
           <Button onClick={onAsk} aria-label={`Ask for higher limits of ${row.name}`}>
@@ -61,6 +37,10 @@ function refusedText({ rejected24h, upstreamCapacity24h }: Limits): string {
   const full =
     upstreamCapacity24h === 0 ? '' : `, ${plural(upstreamCapacity24h, 'call')} by providers without capacity`;
   return `${by_limits}${full} in 24 hours.`;
+}
+
+function runningText({ concurrencyInUse: running }: Limits['plan']['live']): string {
+  return running === 0 ? '' : ` ${plural(running, 'call')} running now.`;
 }
 
 function planText({ rpm, tpm, concurrency }: Limits['plan']): string {
@@ -83,13 +63,19 @@ interface Props {
   readonly onAsk: (row: LimitedKey) => void;
 }
 
+interface CardProps extends Pick<Props, 'allowed' | 'onAsk'> {
+  /** Undefined: it is being read. */
+  readonly data: BudgetsQuery | undefined;
+  readonly onChanged: (said: string) => void;
+}
+
 function Rows({ limits, allowed, onAsk }: Props) {
   if (!limits) return <BoneRows rows={2} columns={5} />;
   return limits.keys.map((row) => (
     <Row
       key={row.keyId}
       row={row}
-      plan={limits.plan}
+      limits={limits}
       onAsk={allowed && row.status === 'active' ? () => onAsk(row) : null}
     />
   ));
@@ -102,15 +88,7 @@ function LimitsTable(props: Props) {
   }
   return (
     <Table name="Limits of keys" stacks busy={props.limits === undefined}>
-      <Columns
-        of={[
-          'Key',
-          { name: 'Calls a minute', className: 'n' },
-          { name: 'Tokens a minute', className: 'n' },
-          { name: 'At once', className: 'n' },
-          { name: 'Actions', hidden: true },
-        ]}
-      />
+      <Columns of={['Key', ...limitColumns]} />
       <tbody>
         <Rows {...props} />
       </tbody>
@@ -118,19 +96,36 @@ function LimitsTable(props: Props) {
   );
 }
 
-export function LimitsCard(props: Props) {
-  const { limits } = props;
+export function LimitsCard({ data, onChanged, allowed, onAsk }: CardProps) {
+  const limits = data?.limits ?? undefined;
+  const { environment } = useOrg();
+  const [edited, setEdited] = useState<BudgetRowFragment | null>(null);
+  const rows = data?.projects?.filter((row) => row.environment === environment);
+  const close = () => setEdited(null);
+  const done = (said: string) => {
+    close();
+    onChanged(said);
+  };
   return (
     <Card title="Limits" note={limits?.live ? refusedText(limits) : undefined} flush>
       {limits && (
         <div className="limits-plan">
-          <p>{planText(limits.plan)}</p>
+          <p>
+            {planText(limits.plan)}
+            {runningText(limits.plan.live)}
+          </p>
           {!limits.live && (
             <p className="sub">What is left now is not known here: the counters are not shared.</p>
           )}
         </div>
       )}
-      <LimitsTable {...props} />
+      {limits && rows && (
+        <div className="limits-projects">
+          <ProjectLimitsTable limits={limits} rows={rows} onEdit={allowed ? setEdited : null} />
+        </div>
+      )}
+      <LimitsTable limits={limits} allowed={allowed} onAsk={onAsk} />
+      {edited && <ProjectLimitsDialog row={edited} onClose={close} onDone={done} />}
     </Card>
   );
 }

@@ -1,8 +1,8 @@
-// Limits of a key as they are typed and as they hold. Pure.
+// Limits of keys and projects as they are typed and as they hold. Pure.
 
-/** The tighter of a key's limit and its plan's; null where neither has one. */
-export function holds(own: number | null | undefined, plan: number | null | undefined): number | null {
-  const bounds = [own, plan].filter((limit): limit is number => limit !== null && limit !== undefined);
+/** The smallest of several limits, such as a key's, its project's and its plan's; null where none of them is set. */
+export function holds(...limits: readonly (number | null | undefined)[]): number | null {
+  const bounds = limits.filter((limit): limit is number => limit !== null && limit !== undefined);
   return bounds.length === 0 ? null : Math.min(...bounds);
 }
 
@@ -17,6 +17,23 @@ export function limitOf(text: string): number | null | undefined {
   return /^[1-9]\d{0,8}$/.test(plain) ? Number(plain) : undefined;
 }
 
+const NO_LIMIT = 'A whole number from 1 on.';
+
+/** What is wrong with the form of a project's limits, and what of `now` it changes; null: there shall be none. */
+export function limitChanges(
+  now: Readonly<Partial<Record<Name, number | null>>>,
+  form: Readonly<Record<Name, string>>,
+): { faults: RequestFaults; changes: Partial<Record<Name, number | null>> } {
+  const read = names.map((name) => [name, limitOf(form[name])] as const);
+  const wrong = read.filter(([, value]) => value === undefined);
+  return {
+    faults: Object.fromEntries(wrong.map(([name]) => [name, NO_LIMIT])),
+    changes: Object.fromEntries(
+      read.filter(([name, value]) => value !== undefined && value !== (now[name] ?? null)),
+    ),
+  };
+}
+
 /** What is wrong with the form, and what it asks for. */
 export function requestOf(form: Readonly<Record<Name, string>>): {
   faults: RequestFaults;
@@ -27,7 +44,7 @@ export function requestOf(form: Readonly<Record<Name, string>>): {
   const asked = Object.fromEntries(read.filter(([, value]) => typeof value === 'number'));
   const none = wrong.length === 0 && Object.keys(asked).length === 0;
   const faults: RequestFaults = {
-    ...Object.fromEntries(wrong.map((name) => [name, 'A whole number from 1 on.'])),
+    ...Object.fromEntries(wrong.map((name) => [name, NO_LIMIT])),
     ...(none ? { rpm: 'Enter at least one of the three.' } : {}),
   };
   return { faults, asked };

@@ -158,7 +158,7 @@ export function BudgetsPage() {
         ) : (
           <>
             <BudgetCards data={data} acts={acts} />
-            <LimitsCard limits={data?.limits ?? undefined} allowed={allowed} onAsk={setAsking} />
+            <LimitsCard data={data} allowed={allowed} onAsk={setAsking} onChanged={done} />
             {requests.length > 0 && <RequestsCard rows={requests} />}
             {env === 'live' && (
               <BalanceCard

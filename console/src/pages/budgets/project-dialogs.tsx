@@ -27,7 +27,7 @@ export function CreateProjectDialog({ onClose, onDone }: Closing) {
   return (
     <Dialog
       title={env === 'sandbox' ? 'New sandbox project' : 'New project'}
-      note="A group of keys with a budget of its own. How many there may be, the plan says."
+      note="A group of keys with a budget and limits of its own. How many there may be, the plan says."
       size={440}
       onClose={onClose}
     >

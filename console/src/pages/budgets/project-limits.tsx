@@ -1,0 +1,95 @@
+// What all keys of a project may call together, what is left of it now, and changing it.
+import { type FormEvent, useState } from 'react';
+import { type BudgetRowFragment, UpdateProjectDocument } from '../../api/gen/graphql.ts';
+import { useSend } from '../../api/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { Columns, Table } from '../../ui/table.tsx';
+import { LimitCells, limitColumns } from './limit-cells.tsx';
+import { limitChanges, type RequestFaults } from './limits.ts';
+import type { Limits } from './limits-card.tsx';
+
+export function ProjectLimitsTable(props: {
+  limits: Limits;
+  rows: readonly BudgetRowFragment[];
+  /** Null for who may not change them. */
+  onEdit: ((row: BudgetRowFragment) => void) | null;
+}) {
+  const { limits, rows, onEdit } = props;
+  const seen = new Map(limits.projects.map((one) => [one.projectId, one]));
+  return (
+    <Table name="Limits of projects" stacks>
+      <Columns of={['Project', ...limitColumns]} />
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <td className="budget-name">{row.name}</td>
+            <LimitCells bounds={[row.limits, limits.plan]} live={seen.get(row.id)?.live ?? null} />
+            <td className="n">
+              {onEdit && (
+                <Button onClick={() => onEdit(row)} aria-label={`Edit the limits of ${row.name}`}>
+                  Edit
+                </Button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+export function ProjectLimitsDialog(props: {
+  row: BudgetRowFragment;
+  onClose: () => void;
+  onDone: (said: string) => void;
+}) {
+  const { row, onClose, onDone } = props;
+  const { send, busy, fault } = useSend();
+  const [faults, setFaults] = useState<RequestFaults>({});
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '');
+    const read = limitChanges(row.limits, {
+      ...{ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') },
+    });
+    setFaults(read.faults);
+    if (Object.keys(read.faults).length > 0) return;
+    if (Object.keys(read.changes).length === 0) return onClose();
+    const done = await send(UpdateProjectDocument, { id: row.id, limits: read.changes });
+    if (done !== null) onDone(`The limits of ${row.name} hold from now on.`);
+  };
+  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => (
+    <TextField
+      label={label}
+      name={name}
+      inputMode="numeric"
+      placeholder="no limit"
+      defaultValue={row.limits[name] ?? ''}
+      autoComplete="off"
+      fault={faults[name] ?? null}
+    />
+  );
+  return (
+    <Dialog
+      title={`Limits of ${row.name}`}
+      note="Of all its keys together, beside those of each key and of your plan: the smallest holds."
+      onClose={onClose}
+    >
+      <form className="budget-form" onSubmit={(event) => void submit(event)} noValidate>
+        <div className="limit-fields">
+          {limit('rpm', 'Calls a minute')}
+          {limit('tpm', 'Tokens a minute')}
+          {limit('concurrency', 'At once')}
+        </div>
+        <FormFault fault={fault} />
+        <DialogFoot onClose={onClose} busy={busy}>
+          Save limits
+        </DialogFoot>
+      </form>
+    </Dialog>
+  );
+}
