@@ -27,6 +27,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   invoiceIssue: { task_queue: 'money', summary: 'Registration of a document', revived_by: [] },
   // A payment may arrive after everything had followed; staff may open an organization again, and it is closed once more.
   orgClose: { task_queue: 'money', summary: 'Closing of an organization', revived_by: ['booked', 'closed'] },
+  // It may be taken back and be asked for again.
+  orgErasure: { task_queue: 'work', summary: 'Erasure of an organization', revived_by: ['asked'] },
   planPeriod: { task_queue: 'money', summary: 'Fee of a plan for a month', revived_by: [] },
   // A rail may say after weeks what became of it.
   refund: { task_queue: 'money', summary: 'Refund at the rail', revived_by: ['railRefund'] },

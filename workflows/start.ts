@@ -35,6 +35,7 @@ import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
 import { mandateActivities } from './mandate/activities.ts';
 import { closingActivities } from './org-close/activities.ts';
+import { orgErasureActivities } from './org-erasure/activities.ts';
 import { planPeriodActivities } from './plan-period/activities.ts';
 import { refundActivities } from './refund/activities.ts';
 import { tellFailures } from './refusals.ts';
@@ -170,6 +171,7 @@ async function openWorkflows(
         ...planPeriodActivities(contexts(parts)),
         ...closingActivities(contexts(parts)),
         ...erasureActivities(contexts(parts)),
+        ...orgErasureActivities(contexts(parts)),
         ...mandateActivities(contexts(parts)),
         ...autoTopupActivities(contexts(parts)),
         ...invoiceActivities(contexts(parts)),

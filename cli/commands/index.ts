@@ -41,6 +41,21 @@ export const commands: readonly Listed[] = [
   ),
   listed('org close', 'close an organization', () => import('./privacy/org-close.ts')),
   listed(
+    'org erase',
+    'ask for the erasure of an organization, or take it back',
+    () => import('./privacy/org-erase.ts'),
+  ),
+  listed(
+    'privacy org-receipt',
+    "recompute the receipt of an organization's erasure",
+    () => import('./privacy/org-receipt.ts'),
+  ),
+  listed(
+    'privacy terms',
+    'show or change how long erasures of organizations are announced',
+    () => import('./privacy/terms.ts'),
+  ),
+  listed(
     'org plan',
     'show the plan of an organization and what it was charged',
     () => import('./org-plan.ts'),

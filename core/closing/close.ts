@@ -18,6 +18,8 @@ interface Wanted {
   readonly refund_requested: boolean;
   readonly action: 'orgs.close' | 'staff.orgs.close';
   readonly reason?: string;
+  /** No mail: people were told that it will be erased, and will not be let in. */
+  readonly is_quiet?: true;
 }
 
 function refuse(org: Org, confirm: string | null): void {
@@ -70,7 +72,7 @@ export function closeOrg(context: Context, wanted: Wanted): Promise<void> {
       after: { status: 'closed', refund_requested, keys, webhooks, invitations },
       ...(reason === undefined ? {} : { reason }),
     });
-    await tell(context, org, at);
+    if (wanted.is_quiet !== true) await tell(context, org, at);
     await follow(context, org_id, at);
   });
 }

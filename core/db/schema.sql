@@ -540,12 +540,14 @@ create table public.audit_entry (
   outcome text not null,
   prev_hash bytea not null,
   hash bytea not null,
+  redacted_hash bytea,
   constraint audit_entry_pkey PRIMARY KEY (id),
   constraint audit_entry_place_once UNIQUE (org_id, day, chain_seq),
   constraint audit_entry_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'key'::text, 'staff'::text, 'scim'::text, 'system'::text, 'operator'::text]))),
   constraint audit_entry_hash_check CHECK ((octet_length(hash) = 32)),
   constraint audit_entry_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'denied'::text]))),
-  constraint audit_entry_prev_hash_check CHECK ((octet_length(prev_hash) = 32))
+  constraint audit_entry_prev_hash_check CHECK ((octet_length(prev_hash) = 32)),
+  constraint audit_entry_redacted_hash_check CHECK ((octet_length(redacted_hash) = 32))
 );
 CREATE INDEX audit_entry_walk ON public.audit_entry USING btree (org_id, id DESC);
 CREATE TRIGGER audit_entry_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
@@ -1610,6 +1612,8 @@ create table public.org (
   suspended_for text,
   plan_free_until timestamp with time zone,
   pepper_sealed bytea,
+  erasure_requested_at timestamp with time zone,
+  erasure_due_at timestamp with time zone,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
@@ -1620,6 +1624,7 @@ create table public.org (
   constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
   constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+  constraint org_erasure_has_both_times CHECK (((erasure_requested_at IS NULL) = (erasure_due_at IS NULL))),
   constraint org_has_a_pepper CHECK (((pepper IS NULL) <> (pepper_sealed IS NULL))),
   constraint org_id_check CHECK ((id ~ '^org_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
   constraint org_kind_check CHECK ((kind = ANY (ARRAY['team'::text, 'personal'::text, 'reseller'::text, 'child'::text]))),
@@ -1653,6 +1658,32 @@ alter table public.org_closing enable row level security;
 create policy everybody on public.org_closing as permissive for all to public using (true) with check (true);
 create policy own_org on public.org_closing as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.org_closing to svc_runtime;
+
+create table public.org_erasure (
+  org_id text not null,
+  status text not null,
+  refund_requested boolean not null,
+  requested_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  began_at timestamp with time zone,
+  step integer not null default 0,
+  erased jsonb not null default '{}'::jsonb,
+  kept jsonb,
+  digest text,
+  completed_at timestamp with time zone,
+  constraint org_erasure_pkey PRIMARY KEY (org_id),
+  constraint org_erasure_began CHECK (((status = ANY (ARRAY['closing'::text, 'running'::text, 'completed'::text])) = (began_at IS NOT NULL))),
+  constraint org_erasure_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+  constraint org_erasure_receipt CHECK ((((status = 'completed'::text) = (completed_at IS NOT NULL)) AND ((status = 'completed'::text) = (digest IS NOT NULL)) AND ((status = 'completed'::text) = (kept IS NOT NULL)))),
+  constraint org_erasure_status_check CHECK ((status = ANY (ARRAY['asked'::text, 'cancelled'::text, 'closing'::text, 'running'::text, 'completed'::text]))),
+  constraint org_erasure_step_check CHECK ((step >= 0)),
+  constraint org_erasure_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX org_erasure_due ON public.org_erasure USING btree (due_at) WHERE (status = ANY (ARRAY['asked'::text, 'closing'::text, 'running'::text]));
+alter table public.org_erasure enable row level security;
+create policy everybody on public.org_erasure as permissive for all to public using (true) with check (true);
+create policy own_org on public.org_erasure as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.org_erasure to svc_runtime;
 
 create table public.org_member (
   org_id text not null,
@@ -4443,6 +4474,55 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.erase_org_rows(of_table text, of_org text, at_most integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+declare
+  own text := case of_table
+    when 'key_notice' then 'key_id in (select id from public.api_key where org_id = $1)'
+    when 'people_key_no' then 'project_id in (select id from public.project where org_id = $1)'
+    when 'eval_case' then 'suite_id in (select id from public.eval_suite where org_id = $1)'
+    when 'eval_call' then 'run_id in (select id from public.eval_run where org_id = $1)'
+    when 'eval_result' then 'run_id in (select id from public.eval_run where org_id = $1)'
+    when 'staff_item' then $own$details ->> 'org_id' = $1$own$
+    when 'session' then '(org_id = $1 or sso_org_id = $1)'
+    else 'org_id = $1' end;
+  erased bigint;
+begin
+  if not exists (select from org_erasure where org_id = of_org and status = 'running') then
+    raise exception 'organization % is not being erased', of_org;
+  end if;
+  if of_table <> all (array[
+    'api_key', 'audit_chain', 'audit_entry', 'auto_topup', 'auto_topup_attempt', 'byok_key', 'canary', 'canary_sample',
+    'canary_window', 'checkin', 'credit_notice', 'data_subject_request', 'erasure_tombstone', 'eval_call', 'eval_case',
+    'eval_result', 'eval_run', 'eval_suite', 'experiment_bucket', 'experiment_hour', 'experiment_sample', 'idempotency',
+    'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'outbox', 'people_key_no', 'plan_fee_notice',
+    'policy', 'policy_activation', 'policy_canary_halt', 'policy_shadow_allowance', 'policy_shadow_day',
+    'policy_shadow_expense', 'policy_version', 'project', 'sandbox_refill', 'scim_group',
+    'scim_group_member', 'scim_log', 'scim_token', 'scim_user', 'session', 'shadow_hour',
+    'shadow_sample', 'sso_alias', 'sso_assertion',
+    'sso_connection', 'sso_domain', 'sso_domain_proof', 'sso_flow', 'sso_signing_key', 'staff_item', 'staff_look',
+    'ticket', 'ticket_message', 'topup_quote', 'webhook', 'webhook_delivery', 'webhook_event']) then
+    raise exception 'rows of % are not erased this way', of_table;
+  end if;
+  if of_table = 'audit_entry' then
+    perform set_config('svc.erases_audit', 'on', true);
+  end if;
+  execute format('delete from public.%I where ctid = any (array(select ctid from public.%I where %s limit $2))',
+                 of_table, of_table, own) using of_org, at_most;
+  get diagnostics erased = row_count;
+  if of_table = 'audit_entry' then
+    perform set_config('svc.erases_audit', '', true);
+  end if;
+  return erased;
+end $function$
+;
+revoke execute on function public.erase_org_rows from public;
+grant execute on function public.erase_org_rows to svc_runtime;
+
 CREATE OR REPLACE FUNCTION public.fence_org(fenced regclass, org_column name DEFAULT 'org_id'::name, or_none boolean DEFAULT false)
  RETURNS void
  LANGUAGE plpgsql
@@ -4559,11 +4639,44 @@ end $function$
 revoke execute on function public.purge_rail_events from public;
 grant execute on function public.purge_rail_events to svc_runtime;
 
+CREATE OR REPLACE FUNCTION public.redact_audit_entries(of_org text, entries bigint[], actors boolean[], hashes bytea[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+declare
+  redacted bigint;
+begin
+  if not exists (select from org_erasure where org_id = of_org and status = 'running') then
+    raise exception 'organization % is not being erased', of_org;
+  end if;
+  perform set_config('svc.erases_audit', 'on', true);
+  update audit_entry e
+     set actor_display = case when r.actor then 'erased' else e.actor_display end,
+         ip_prefix = case when r.actor then null else e.ip_prefix end,
+         user_agent = case when r.actor then null else e.user_agent end,
+         target_display = null, before = null, after = null, reason = null, redacted_hash = r.hash
+    from unnest(entries, actors, hashes) as r (id, actor, hash)
+   where e.id = r.id and e.org_id <> of_org;
+  get diagnostics redacted = row_count;
+  perform set_config('svc.erases_audit', '', true);
+  return redacted;
+end $function$
+;
+revoke execute on function public.redact_audit_entries from public;
+grant execute on function public.redact_audit_entries to svc_runtime;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op in ('DELETE', 'UPDATE') and current_setting('svc.erases_audit', true) = 'on'
+     and current_user = (select tableowner from pg_tables where schemaname = 'public' and tablename = 'audit_entry')
+  then
+    return null;
+  end if;
   raise exception 'the audit log is append only';
 end $function$
 ;

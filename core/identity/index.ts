@@ -34,6 +34,7 @@ export { type ActRow, listActs } from './audit/acts-store.ts';
 export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { AuditEntryView, actorKinds, auditCsv, listAuditOperation, viewEntry } from './audit/list.ts';
 export { type LogFilter, readLog } from './audit/log-store.ts';
+export { redactAudit } from './audit/redact.ts';
 export type { AuditRow } from './audit/store.ts';
 export type { FoundingTerms } from './founding-terms.ts';
 export { beginLookOperation } from './looks/operations.ts';

@@ -82,6 +82,7 @@ export const codes = {
   state_conflict: { status: 409, type: 'conflict_error', retry: false },
   version_mismatch: { status: 409, type: 'conflict_error', retry: false },
   last_owner: { status: 409, type: 'conflict_error', retry: false },
+  erasure_pending: { status: 409, type: 'conflict_error', retry: false },
   org_closed: { status: 409, type: 'conflict_error', retry: false },
   in_use: { status: 409, type: 'conflict_error', retry: false },
   checkin_already_done: { status: 409, type: 'conflict_error', retry: false },

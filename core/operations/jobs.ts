@@ -33,6 +33,7 @@ import {
 } from '../mail/index.ts';
 import { cancelOfClosed, endMandates, lookAtBalances } from '../mandates/index.ts';
 import { tellOfModels } from '../model-news/index.ts';
+import { sweepErasedOrgs } from '../org-erasure/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
@@ -310,6 +311,7 @@ function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
     { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now()) },
+    { name: 'sweep_erased_orgs', every_ms: HOUR, run: () => sweepErasedOrgs(pool, now()) },
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
     { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },

@@ -20,6 +20,7 @@ import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
 import { legalOperations, staffLegalOperations } from '../legal/index.ts';
 import { mandateOperations } from '../mandates/index.ts';
+import { orgErasureOperations, staffOrgErasureOperations } from '../org-erasure/index.ts';
 import { orgOperations } from '../orgs/index.ts';
 import { planOperations, sheetOperations, staffPlanOperations } from '../plans/index.ts';
 import { policyOperations } from '../policies/index.ts';
@@ -56,6 +57,7 @@ export const operations: readonly Operation[] = checked([
   ...webhookOperations,
   ...orgOperations,
   ...closingOperations,
+  ...orgErasureOperations,
   ...planOperations,
   ...budgetOperations,
   ...privacyOperations,
@@ -90,6 +92,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffAdmissionOperations,
   ...staffPlanOperations,
   ...staffClosingOperations,
+  ...staffOrgErasureOperations,
   ...sheetOperations,
   ...staffLegalOperations,
 ] as unknown as Operation[]);

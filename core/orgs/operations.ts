@@ -61,6 +61,10 @@ export const OrgView = named(
     data_policy: Type.Object({}, { additionalProperties: true }),
     created_at: Time,
     closed_at: Type.Optional(Time),
+    erasure_requested_at: Type.Optional(Time),
+    erasure_due_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'when the erasure that was asked for begins' }),
+    ),
   }),
 );
 export type OrgView = Static<typeof OrgView>;
@@ -97,7 +101,8 @@ export const orgExample = {
 
 /** `org` on the wire at `at`; `role` is the caller's in it, null for a key. */
 export function viewOrg(org: OrgRecord, role: Role | null, at: Date): OrgView {
-  const { settings, data_policy, created_at, closed_at, updated_at: _, ...plain } = org;
+  const { settings, data_policy, created_at, closed_at, updated_at: _, ...rest } = org;
+  const { erasure_requested_at, erasure_due_at, ...plain } = rest;
   const security = settings.security ?? {};
   return {
     ...plain,
@@ -118,6 +123,8 @@ export function viewOrg(org: OrgRecord, role: Role | null, at: Date): OrgView {
     data_policy: { ...data_policy },
     created_at: created_at.toISOString(),
     ...(closed_at === null ? {} : { closed_at: closed_at.toISOString() }),
+    ...(erasure_requested_at === null ? {} : { erasure_requested_at: erasure_requested_at.toISOString() }),
+    ...(erasure_due_at === null ? {} : { erasure_due_at: erasure_due_at.toISOString() }),
   };
 }
 

@@ -114,6 +114,9 @@ export interface OrgRecord
   readonly low_balance_micro: number;
   readonly settings: { readonly security?: OrgSecurity };
   readonly closed_at: Date | null;
+  /** When the organization's erasure was asked for and when it begins (core/org-erasure). */
+  readonly erasure_requested_at: Date | null;
+  readonly erasure_due_at: Date | null;
   readonly updated_at: Date;
 }
 
@@ -124,7 +127,7 @@ export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<Or
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, legal_name, gstin, tax_status,
              billing_email, billing_address, low_balance_micro, settings, data_policy, created_at, closed_at,
-             updated_at
+             erasure_requested_at, erasure_due_at, updated_at
         from org where id = any($1) order by created_at, id`,
     values: [ids],
   });
@@ -142,6 +145,16 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
     values: [org_id],
   });
   return rows[0] ?? null;
+}
+
+/** Whether the erasure of an organization is due, under way or done at `at` (core/org-erasure). */
+export async function isErased(db: Db, args: { org_id: Id<'org'>; at: Date }): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'orgs.is_erased',
+    text: 'select from org where id = $1 and erasure_due_at <= $2',
+    values: [args.org_id, args.at],
+  });
+  return rows.length > 0;
 }
 
 /** Organizations that were closed at or after `since`. */

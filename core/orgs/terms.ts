@@ -1,9 +1,9 @@
 // What staff decide about an organization: kind and status; what follows from a plan that changes.
-import { type Context, microUsd } from '../kernel/index.ts';
+import { type Context, microUsd, ServiceError } from '../kernel/index.ts';
 import { orderLowMark, writeEvent } from '../ledger/index.ts';
 import { setPlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
-import { isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
+import { isErased, isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ export async function changePlan(
 
 /**
  * Changes what is given, in a transaction of `context`, and writes the event of a closing. False when there is no such
- * organization.
+ * organization. @throws ServiceError state_conflict for one under erasure, which stays closed.
  */
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {
@@ -48,6 +48,10 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     const { status, kind } = terms;
     if (kind !== undefined) await setKind(db, { org_id, kind, at });
     if (status === undefined) return true;
+    if (status !== 'closed' && (await isErased(db, { org_id, at })))
+      throw new ServiceError('state_conflict', 'The organization is being erased and stays closed.', {
+        details: { state: 'erased' },
+      });
     await setOrgStatus(db, { org_id, status, at });
     if (status === 'closed' && org.status !== 'closed') {
       const payload = { closed_at: at.toISOString() };

@@ -53,6 +53,7 @@ import { addLegal } from './legal.ts';
 import { addLooks } from './looks.ts';
 import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
+import { addOrgErasure } from './org-erasure.ts';
 import { addPlans } from './plans.ts';
 import { addSupport } from './support.ts';
 import { addTickets } from './tickets.ts';
@@ -354,6 +355,7 @@ addLegal(parts);
 addLooks(parts);
 addMails(parts);
 addClosing(parts);
+addOrgErasure(parts);
 addPlans(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),

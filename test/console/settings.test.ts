@@ -1,10 +1,61 @@
-// The page of settings in a real browser: a name and its address, the rules for sign-in, a further organisation.
+// The page of settings in a real browser: a name and its address, the rules for sign-in, a further organisation; its erasure, and
+// what staff see of it.
 import { expect, test, vi } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import { makeMember, memberState } from './staff-member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const { stack, browser, owner } = await startConsole();
+
+test('an owner asks for the erasure and takes it back; asked for again, staff take it back for the owner', async () => {
+  const { page, faults } = await openPage(browser, { width: 1440 }, owner);
+  await page.goto(`${stack.console_url}/newcomer/live/settings`);
+  const ask = async () => {
+    await page.getByRole('button', { name: 'Erase the organisation' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Erase this organisation' });
+    await dialog.getByText(/Until then an owner can take it back/).waitFor();
+    await dialog.getByLabel(/Give unused credit back/).check();
+    await picture(page, 'org-erase');
+    await expectAccessible(page, 'erasure dialog');
+    await dialog.getByRole('button', { name: 'Ask for the erasure' }).click();
+    await page.getByText(/It is erased from .* on\. Until then it works as before\./).waitFor();
+  };
+  await ask();
+  await page.getByRole('button', { name: 'Take it back' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
+  await page.getByText('Everything is deleted after a notice, but for what the law keeps.').waitFor();
+  await ask();
+
+  const member = await makeMember(stack, 'noor@svc.example', ['compliance']);
+  const staff = await openPage(browser, {}, await memberState(browser, stack, member));
+  await staff.page.goto(`${stack.staff_url}/erasures`);
+  const row = staff.page.getByRole('row', { name: /newcomer/ });
+  await row.getByText('announced').waitFor();
+  await row.getByText('unused credit goes back').waitFor();
+  const days = staff.page.getByLabel('Days between asking and the beginning');
+  await days.fill('6');
+  await staff.page.getByRole('button', { name: 'Set the notice' }).click();
+  await staff.page.getByText('A whole number of days from 7 to 90.').waitFor();
+  await days.fill('45');
+  await staff.page.getByRole('button', { name: 'Set the notice' }).click();
+  await staff.page.getByText('The notice is 45 days.').waitFor();
+  await picture(staff.page, 'staff-erasures');
+  await expectAccessible(staff.page, 'erasures');
+  await row.getByRole('button', { name: 'Take the erasure of newcomer back' }).click();
+  const back = staff.page.getByRole('dialog');
+  await back.getByRole('button', { name: 'Take it back' }).click();
+  await back.getByText('Say it in one line.').waitFor();
+  await back.getByLabel('Reason').fill('the owner called');
+  await back.getByRole('button', { name: 'Take it back' }).click();
+  await staff.page.getByText('Nothing is to be erased').waitFor();
+  await staff.page.setViewportSize({ width: 360, height: 740 });
+  await expectNoSidewaysScroll(staff.page, 'erasures');
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Erase the organisation' }).waitFor();
+  expect([...faults, ...staff.faults]).toEqual([]);
+});
 
 test('an owner renames the organisation, sets rules and makes a second one', async () => {
   const { page, faults } = await openPage(browser, { width: 1440 }, owner);

@@ -48,6 +48,7 @@ export const concepts = [
   'reseller',
   'support',
   'closing',
+  'org-erasure',
   'desk',
   'keyring',
   'operations',

@@ -1,6 +1,6 @@
 // Committed histories run through today's workflow code: a change that would break what is under way fails here first. A deliberate change of steps goes behind `patched`, and a history of it is added
 // (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`, refund.test.ts, auto-top-up.test.ts plan-period.test.ts,
-// closing.test.ts, registration.test.ts or test/evals/ways-to-end.test.ts).
+// closing.test.ts, org-erasure.test.ts, registration.test.ts or test/evals/ways-to-end.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '@svc/core/kernel/index.ts';
@@ -24,6 +24,7 @@ const KINDS = {
   invoiceIssue: 'invoice-issue',
   orgClose: 'org-close',
   erasure: 'erasure',
+  orgErasure: 'org-erasure',
   evalRun: 'eval-run',
 } as const;
 const all = Object.entries(KINDS).flatMap(([type, name]) =>
@@ -36,6 +37,7 @@ const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
 test('there is a history of every way a workflow ends', () => {
   expect(filesOf('plan-period').sort()).toEqual(['given-up.json', 'paid-in-grace.json', 'paid.json']);
   expect(filesOf('erasure').sort()).toEqual(['completed.json', 'given-up.json']);
+  expect(filesOf('org-erasure').sort()).toEqual(['completed.json', 'reported.json', 'taken-back.json']);
   expect(filesOf('eval-run').sort()).toEqual([
     'budget-spent.json',
     'cancelled.json',
@@ -111,6 +113,7 @@ describe('the bundle', () => {
       'invoice-issue/workflow.ts',
       'mandate/workflow.ts',
       'org-close/workflow.ts',
+      'org-erasure/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',
       'top-up/schedule.ts',

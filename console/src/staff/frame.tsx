@@ -37,6 +37,7 @@ const nav: readonly NavItem[] = [
   { href: '/tickets', name: 'Tickets', icon: 'user', key: 't' },
   { href: '/announcements', name: 'Announcements', icon: 'player-play', key: 'a' },
   { href: '/legal', name: 'Legal', icon: 'file-invoice', key: 'g' },
+  { href: '/erasures', name: 'Erasures', icon: 'x', key: 'e' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
 ];

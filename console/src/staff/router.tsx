@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures.
 import {
   createRootRoute,
   createRoute,
@@ -150,6 +150,15 @@ const accessRoute = createRoute({
   ),
 });
 
+const erasuresRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/erasures',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/erasures/page.tsx')),
+    'ErasuresPage',
+  ),
+});
+
 const codesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/codes',
@@ -187,6 +196,7 @@ export function createStaffRouter() {
           ticketsRoute,
           announcementsRoute,
           legalRoute,
+          erasuresRoute,
           codesRoute,
           mailsRoute,
         ],

@@ -3,7 +3,15 @@
 import type { Pool } from '../../db/index.ts';
 import { type Caller, type Context, canonicalJson, type Db, sha256 } from '../../kernel/index.ts';
 import { addressPrefix } from '../sessions/network.ts';
-import { type AuditRow, appendEntry, freeze, lockChain, readChains, readEntriesAfter } from './store.ts';
+import {
+  type AuditRow,
+  appendEntry,
+  type ChainedRow,
+  freeze,
+  lockChain,
+  readChains,
+  readEntriesAfter,
+} from './store.ts';
 
 const AGENT_MAX = 256;
 const PAGE = 1_000;
@@ -51,9 +59,21 @@ function firstLink(org_id: string, day: string): Buffer {
   return sha256(`audit ${org_id} ${day}`);
 }
 
-function hashOf(entry: Omit<AuditRow, 'id' | 'hash'>): Buffer {
-  const { prev_hash, at, ...rest } = entry;
-  return sha256(Buffer.concat([prev_hash, Buffer.from(canonicalJson({ ...rest, at: at.toISOString() }))]));
+/** The hash of an entry behind `prev`: of the one before it, or of itself as it was before names were taken out. */
+export function hashBehind(prev: Buffer, entry: Omit<AuditRow, 'id' | 'hash' | 'prev_hash'>): Buffer {
+  const { at, ...rest } = entry;
+  return sha256(Buffer.concat([prev, Buffer.from(canonicalJson({ ...rest, at: at.toISOString() }))]));
+}
+
+function hashOf({ prev_hash, ...entry }: Omit<AuditRow, 'id' | 'hash'>): Buffer {
+  return hashBehind(prev_hash, entry);
+}
+
+/** Whether an entry is what was written, or what was left when names were taken out of it. */
+function isWhole({ id: _, hash, redacted_hash, ...row }: ChainedRow): boolean {
+  if (redacted_hash === null) return hashOf(row).equals(hash);
+  const { prev_hash: _prev, ...rest } = row;
+  return hashBehind(hash, rest).equals(redacted_hash);
 }
 
 /** `value` as it is read back from a JSON column, so that the hash covers exactly what is stored. */
@@ -119,33 +139,42 @@ interface AuditFault {
   readonly reason: 'missing' | 'altered' | 'end';
 }
 
+interface AuditCheck {
+  readonly entries: number;
+  /** Those out of which an erasure took names. */
+  readonly redacted: number;
+  readonly faults: AuditFault[];
+}
+
 /**
  * Recomputes every chain as of one moment: how many entries there are, and the places where one is missing, altered, or
  * cut off at the end. Entries that are written during the check are no faults. It reads in pages, so that a long log
  * needs no more memory than a short one.
  */
-export function verifyAudit(pool: Pool): Promise<{ entries: number; faults: AuditFault[] }> {
+export function verifyAudit(pool: Pool): Promise<AuditCheck> {
   return pool.transaction(async (db) => {
     await freeze(db);
     return recompute(db);
   });
 }
 
-async function recompute(db: Db): Promise<{ entries: number; faults: AuditFault[] }> {
+async function recompute(db: Db): Promise<AuditCheck> {
   const faults: AuditFault[] = [];
   const ends = new Map<string, { chain_seq: number; hash: Buffer }>();
   let entries = 0;
+  let redacted = 0;
   for (let after = 0; ; ) {
     const rows = await readEntriesAfter(db, after, PAGE);
-    for (const { id, hash, ...row } of rows) {
-      after = id;
+    for (const row of rows) {
+      const { org_id, day, chain_seq, hash } = row;
+      after = row.id;
       entries++;
-      const { org_id, day, chain_seq } = row;
+      if (row.redacted_hash !== null) redacted++;
       const key = `${org_id} ${day}`;
       const end = ends.get(key) ?? { chain_seq: 0, hash: firstLink(org_id, day) };
       const follows = chain_seq === end.chain_seq + 1 && row.prev_hash.equals(end.hash);
       if (!follows) faults.push({ org_id, day, chain_seq, reason: 'missing' });
-      else if (!hashOf(row).equals(hash)) faults.push({ org_id, day, chain_seq, reason: 'altered' });
+      else if (!isWhole(row)) faults.push({ org_id, day, chain_seq, reason: 'altered' });
       ends.set(key, { chain_seq, hash });
     }
     if (rows.length < PAGE) break;
@@ -157,5 +186,5 @@ async function recompute(db: Db): Promise<{ entries: number; faults: AuditFault[
       end === undefined ? chain_seq > 0 : end.chain_seq !== chain_seq || !end.hash.equals(chain.hash);
     if (cut) faults.push({ org_id, day, chain_seq, reason: 'end' });
   }
-  return { entries, faults };
+  return { entries, redacted, faults };
 }

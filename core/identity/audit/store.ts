@@ -25,6 +25,12 @@ export interface AuditRow {
   readonly hash: Buffer;
 }
 
+/** An entry as its chain is checked. */
+export interface ChainedRow extends AuditRow {
+  /** Over what is left of an entry whose names were taken out (redact.ts); null while it is whole. */
+  readonly redacted_hash: Buffer | null;
+}
+
 const COLUMNS = `
   id, org_id, day::text as day, chain_seq, at, actor_type, actor_id, actor_display, action, target_type, target_id,
   target_display, before, after, reason, ip_prefix, user_agent, request_id, outcome, prev_hash, hash`;
@@ -90,10 +96,10 @@ export async function freeze(db: Db): Promise<void> {
 }
 
 /** Entries in the order of their chains, after `after_id`. */
-export async function readEntriesAfter(db: Db, after_id: number, limit: number): Promise<AuditRow[]> {
-  const { rows } = await db.query<AuditRow>({
+export async function readEntriesAfter(db: Db, after_id: number, limit: number): Promise<ChainedRow[]> {
+  const { rows } = await db.query<ChainedRow>({
     name: 'identity.read_audit_entries',
-    text: `select ${COLUMNS} from audit_entry where id > $1 order by id limit $2`,
+    text: `select ${COLUMNS}, redacted_hash from audit_entry where id > $1 order by id limit $2`,
     values: [after_id, limit],
   });
   return rows;
@@ -108,4 +114,51 @@ export async function readChains(
     text: 'select org_id, day::text as day, chain_seq, hash from audit_chain order by org_id, day',
   });
   return rows;
+}
+
+/** Whose names are taken out: ids of people and organizations, and words in lower case that name them. */
+export interface Named {
+  /** The organization under erasure, whose own log is left out: it goes as a whole. */
+  readonly org_id: string;
+  readonly ids: readonly string[];
+  readonly words: readonly string[];
+}
+
+/** Entries of other logs that name one of `named`, after `after_id`, in the order of their ids; those of before too. */
+export async function readNaming(
+  db: Db,
+  { org_id, ids, words }: Named,
+  page: { after_id: number; limit: number },
+): Promise<ChainedRow[]> {
+  const { rows } = await db.query<ChainedRow>({
+    name: 'identity.read_audit_naming',
+    text: `
+      select ${COLUMNS}, redacted_hash from audit_entry
+       where id > $4 and org_id <> $1
+         and (actor_id = any ($2) or target_id = any ($2) or exists (
+           select from unnest($3::text[]) as word
+            where strpos(lower(concat_ws(' ', actor_display, target_display, before::text, after::text, reason)),
+                         word) > 0))
+       order by id limit $5`,
+    values: [org_id, ids, words, page.after_id, page.limit],
+  });
+  return rows;
+}
+
+/** Takes names out of entries; the function of the database refuses what is not under erasure. */
+export async function redactEntries(
+  db: Db,
+  args: { org_id: string; entries: readonly { id: number; is_actor: boolean; hash: Buffer }[] },
+): Promise<number> {
+  const { rows } = await db.query<{ redacted: number }>({
+    name: 'identity.redact_audit_entries',
+    text: 'select redact_audit_entries($1, $2, $3, $4)::int as redacted',
+    values: [
+      args.org_id,
+      args.entries.map(({ id }) => id),
+      args.entries.map(({ is_actor }) => is_actor),
+      args.entries.map(({ hash }) => hash),
+    ],
+  });
+  return rows[0]?.redacted ?? 0;
 }

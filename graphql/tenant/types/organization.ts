@@ -12,6 +12,7 @@ import {
 } from '@svc/core/budgets/index.ts';
 import { closeOrgOperation } from '@svc/core/closing/index.ts';
 import { createOrgOperation, listOrgsOperation, transferOrgOperation } from '@svc/core/identity/index.ts';
+import { cancelOrgErasureOperation, requestOrgErasureOperation } from '@svc/core/org-erasure/index.ts';
 import { departures, getOrgOperation, OrgView } from '@svc/core/orgs/index.ts';
 import { lowBalanceMember, settingsMembers, updateOrgOperation } from '@svc/core/privacy/index.ts';
 import { billingMembers } from '@svc/core/topups/index.ts';
@@ -108,6 +109,22 @@ mutation({
   operation: closeOrgOperation,
   input: closeOrgOperation.input,
   description: 'Closes the organization; for 90 days its owners can read invoices and ledger.',
+  payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
+});
+
+mutation({
+  name: 'requestOrgErasure',
+  operation: requestOrgErasureOperation,
+  input: requestOrgErasureOperation.input,
+  description:
+    'Asks for the erasure of the organization; it begins after a notice and can be taken back until then.',
+  payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
+});
+mutation({
+  name: 'cancelOrgErasure',
+  operation: cancelOrgErasureOperation,
+  input: cancelOrgErasureOperation.input,
+  description: 'Takes the erasure of the organization back.',
   payload: (t) => ({ org: t.field({ type: Organization, resolve: ({ answer }: Payload) => answer }) }),
 });
 

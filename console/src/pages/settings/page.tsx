@@ -11,6 +11,7 @@ import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
 import { CloseCard } from './close-card.tsx';
 import { EndUsersCard } from './end-users-card.tsx';
+import { EraseCard } from './erase-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { SecurityCard } from './security-card.tsx';
 import { TransferCard } from './transfer-card.tsx';
@@ -50,6 +51,9 @@ export function SettingsPage() {
         {!locked && <EndUsersCard />}
         {role === 'owner' && (
           <TransferCard user_id={session.session.user.id} onDone={() => void loadSession()} />
+        )}
+        {role === 'owner' && org && (
+          <EraseCard org={org} onDone={() => again({ requestPolicy: 'network-only' })} />
         )}
         {role === 'owner' && <CloseCard onDone={() => void onClosed()} />}
       </div>

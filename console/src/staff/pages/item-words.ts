@@ -17,6 +17,11 @@ const words: Readonly<Record<string, Words>> = {
     why: 'The data of an end user could not be erased in seven days of tries. The law gives thirty from the request on.',
     todo: 'Find out in the log of the worker what refuses it, and let the customer ask again; what was done stays done.',
   },
+  org_erasure_waits: {
+    title: 'Erasure of an organization that waits',
+    why: 'What an organization has left could not be erased in seven days of tries. The service goes on trying.',
+    todo: 'Find out in the log of the worker what refuses the step; what was done stays done.',
+  },
   closing_waits: {
     title: 'Closing without an end',
     why: 'An organization was closed three days ago, and a call still holds credit or a refund is not through. The service goes on trying.',
