@@ -513,6 +513,7 @@ create table public.audit_chain (
   hash bytea not null,
   constraint audit_chain_pkey PRIMARY KEY (org_id, day)
 );
+CREATE INDEX audit_chain_by_day ON public.audit_chain USING btree (day);
 alter table public.audit_chain enable row level security;
 create policy everybody on public.audit_chain as permissive for all to public using (true) with check (true);
 create policy own_org on public.audit_chain as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
@@ -4473,6 +4474,32 @@ begin
   return null;
 end $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.drop_audit_days(p_before date, p_chains integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+declare
+  own_before date := least(p_before, (now() at time zone 'UTC')::date - 730);
+  dropped bigint;
+begin
+  perform set_config('svc.erases_audit', 'on', true);
+  with old as (
+    select org_id, day from public.audit_chain where day < own_before
+     order by day, org_id limit p_chains for update skip locked),
+  entries as (
+    delete from public.audit_entry e using old where e.org_id = old.org_id and e.day = old.day returning 1),
+  chains as (
+    delete from public.audit_chain c using old where c.org_id = old.org_id and c.day = old.day)
+  select count(*) into dropped from entries;
+  perform set_config('svc.erases_audit', '', true);
+  return dropped;
+end $function$
+;
+revoke execute on function public.drop_audit_days from public;
+grant execute on function public.drop_audit_days to svc_runtime;
 
 CREATE OR REPLACE FUNCTION public.erase_org_rows(of_table text, of_org text, at_most integer)
  RETURNS bigint

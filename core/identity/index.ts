@@ -55,7 +55,7 @@ export { identityOperations, staffListenerOperations } from './operations.ts';
 export { createOrgOperation, transferOrgOperation } from './org-create.ts';
 export { endOrgSessionOperation, listOrgSessionsOperation, listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
-export { purgeSignIn } from './purge.ts';
+export { purgeAudit, purgeSignIn } from './purge.ts';
 export { takeSamlAnswer } from './saml/answer.ts';
 export { refreshMetadata } from './saml/refresh.ts';
 export { describeServiceProvider } from './saml/service-provider.ts';

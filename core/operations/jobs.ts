@@ -6,7 +6,7 @@ import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeEvalOutputs } from '../evals/index.ts';
 import { settleGifts } from '../gifts/index.ts';
-import { purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
+import { purgeAudit, purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type RootKeyRing, type Services } from '../kernel/index.ts';
@@ -283,7 +283,7 @@ function moneyJobs(parts: JobParts): Job[] {
   ];
 }
 
-/** Makes room for new rows and removes what is no longer kept. */
+/** Counts shadows of calls, and forgets what was counted long ago. */
 function shadowJobs(parts: JobParts): Job[] {
   return [
     { name: 'count_shadows', every_ms: 5 * SECOND, run: () => countShadows(jobContext(parts)) },
@@ -291,7 +291,8 @@ function shadowJobs(parts: JobParts): Job[] {
   ];
 }
 
-function upkeepJobs(pool: Pool): Job[] {
+/** Makes room for new rows and removes what is no longer kept (docs/operate/retention.md). */
+export function upkeepJobs(pool: Pool): Job[] {
   return [
     { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
     { name: 'purge_key_notices', every_ms: HOUR, run: () => purgeKeyNotices(pool, now()) },
@@ -309,6 +310,7 @@ function upkeepJobs(pool: Pool): Job[] {
       run: () => purgeMisses(pool, new Date(nowMs() - HOUR)),
     },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
+    { name: 'purge_audit', every_ms: HOUR, run: () => purgeAudit(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
     { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now()) },
     { name: 'sweep_erased_orgs', every_ms: HOUR, run: () => sweepErasedOrgs(pool, now()) },

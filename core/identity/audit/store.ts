@@ -162,3 +162,13 @@ export async function redactEntries(
   });
   return rows[0]?.redacted ?? 0;
 }
+
+/** Deletes chains of days before `before`, at most `chains` of them, and returns how many entries; the database keeps what is young. */
+export async function dropAuditDays(db: Db, args: { before: string; chains: number }): Promise<number> {
+  const { rows } = await db.query<{ dropped: number }>({
+    name: 'identity.drop_audit_days',
+    text: 'select drop_audit_days($1, $2)::int as dropped',
+    values: [args.before, args.chains],
+  });
+  return rows[0]?.dropped ?? 0;
+}
