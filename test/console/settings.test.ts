@@ -2,7 +2,7 @@
 // what staff see of it.
 import { expect, test, vi } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
-import { makeMember, memberState } from './staff-member.ts';
+import { makeMember, memberState } from './staff/member.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

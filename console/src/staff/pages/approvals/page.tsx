@@ -32,7 +32,7 @@ const verbs: Readonly<Record<string, string>> = {
   'staff.topups.refuse': 'Give a payment in review back',
 };
 /** What the title and the line below it say already. */
-const told: ReadonlySet<string> = new Set(['id', 'reason']);
+const repeated: ReadonlySet<string> = new Set(['id', 'reason']);
 const verbOf = ({ action }: Row) => verbs[action] ?? action;
 const ends: Readonly<Record<Row['status'], string>> = {
   PENDING: 'Waits',
@@ -57,7 +57,7 @@ function Facts({ row }: { row: Row }) {
   return (
     <dl className="facts num">
       {row.input
-        .filter(({ name }) => !told.has(name))
+        .filter(({ name }) => !repeated.has(name))
         .map(({ name, value }) => (
           <div key={name}>
             <dt>{name === 'amount_micro' ? 'amount' : name.replaceAll('_', ' ')}</dt>
