@@ -63,7 +63,12 @@ export interface Resource {
 export interface RoutingPolicySpec {
   readonly connection: ConnectionSpec;
   readonly policyName?: string;
-  readonly scope: { readonly kind: 'Org' | 'Project'; readonly projectId?: string };
+  readonly scope: {
+    readonly kind: 'Org' | 'Project';
+    readonly projectId?: string;
+    /** A Project object of the namespace. */
+    readonly projectRef?: { readonly name: string };
+  };
   readonly activate?: boolean;
   readonly driftPolicy?: 'Correct' | 'Report';
   readonly deletionPolicy?: 'Deactivate' | 'Retain';
@@ -86,6 +91,8 @@ export interface CanaryStatus {
 export interface RoutingPolicyStatus {
   readonly observedGeneration?: number;
   readonly policyName?: string;
+  /** Of scope Project; noted before anything is written to the service. */
+  readonly projectId?: string;
   readonly version?: number;
   readonly activeVersion?: number;
   readonly contentHash?: string;

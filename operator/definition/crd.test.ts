@@ -116,8 +116,31 @@ const refusals: readonly [string, Record<string, unknown>, string][] = [
     rules({ name: 'a', match: {} }, { name: 'a', match: {} }),
     'rule names must differ',
   ],
-  ['a project scope without project', { scope: { kind: 'Project' } }, 'projectId is given with kind Project'],
-  ['an org scope with a project', { scope: { kind: 'Org', projectId: prj } }, 'projectId is given with kind'],
+  [
+    'a project scope without project',
+    { scope: { kind: 'Project' } },
+    'projectId or projectRef is given with kind Project',
+  ],
+  [
+    'a project by its id and by its object',
+    { scope: { kind: 'Project', projectId: prj, projectRef: { name: 'search' } } },
+    'one of projectId and projectRef is given',
+  ],
+  [
+    'an org scope with a Project object',
+    { scope: { kind: 'Org', projectRef: { name: 'search' } } },
+    'projectId or projectRef is given with kind',
+  ],
+  [
+    'a Project object by a path',
+    { scope: { kind: 'Project', projectRef: { name: '../other/search' } } },
+    'spec.scope.projectRef.name',
+  ],
+  [
+    'an org scope with a project',
+    { scope: { kind: 'Org', projectId: prj } },
+    'projectId or projectRef is given with kind',
+  ],
   [
     'a project id of another form',
     { scope: { kind: 'Project', projectId: 'prj_1' } },

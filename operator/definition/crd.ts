@@ -69,13 +69,29 @@ const scope: Schema = {
   required: ['kind'],
   properties: {
     kind: text('Org or Project.', { enum: ['Org', 'Project'] }),
-    projectId: text('The project, prj_…; with kind Project.', { pattern: '^prj_[0-9A-HJKMNP-TV-Z]{26}$' }),
+    projectId: text('The project, prj_…; with kind Project, or projectRef.', {
+      pattern: '^prj_[0-9A-HJKMNP-TV-Z]{26}$',
+    }),
+    projectRef: {
+      type: 'object',
+      description: 'Project object of this namespace; with kind Project, or projectId.',
+      required: ['name'],
+      properties: {
+        name: text('Its name.', {
+          ...{ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' },
+        }),
+      },
+    },
   },
   'x-kubernetes-validations': [
     { rule: 'self == oldSelf', message: 'scope is immutable' },
     {
-      rule: "(self.kind == 'Project') == has(self.projectId)",
-      message: 'projectId is given with kind Project, and only then',
+      rule: "(self.kind == 'Project') == (has(self.projectId) || has(self.projectRef))",
+      message: 'projectId or projectRef is given with kind Project, and only then',
+    },
+    {
+      rule: '!has(self.projectId) || !has(self.projectRef)',
+      message: 'one of projectId and projectRef is given',
     },
   ],
 };
@@ -139,6 +155,7 @@ const status: Schema = {
   properties: {
     observedGeneration,
     policyName: text('Name of the policy in the service.'),
+    projectId: text('The project that it applies to; with kind Project.'),
     version: { type: 'integer', description: 'The newest version that this object wrote.' },
     activeVersion: {
       type: 'integer',
@@ -212,7 +229,7 @@ function routingPolicyDefinition(): object {
             column('Scope', 'string', '.spec.scope.kind'),
             column('Reason', 'string', ready('reason'), 1),
             column('Policy', 'string', '.status.policyName', 1),
-            column('Project', 'string', '.spec.scope.projectId', 1),
+            column('Project', 'string', '.status.projectId', 1),
             column('Age', 'date', '.metadata.creationTimestamp'),
           ],
           schema: {

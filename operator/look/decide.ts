@@ -24,7 +24,12 @@ export interface PolicyState {
 
 /** Something that keeps the service from being asked; reported in condition Accepted. */
 export interface Obstacle {
-  readonly reason: 'InvalidPolicy' | 'InvalidSpec' | 'CredentialsMissing' | 'CredentialsRejected';
+  readonly reason:
+    | 'InvalidPolicy'
+    | 'InvalidSpec'
+    | 'ProjectNotReady'
+    | 'CredentialsMissing'
+    | 'CredentialsRejected';
   readonly message: string;
 }
 
@@ -65,8 +70,8 @@ export type Decision =
   | { readonly kind: 'conclude'; readonly conclusion: Conclusion };
 
 /** Id of the object's project; null for the organization. */
-export function projectOf({ spec }: RoutingPolicy): string | null {
-  return spec.scope.projectId ?? null;
+export function projectOf({ spec, status }: RoutingPolicy): string | null {
+  return spec.scope.kind === 'Org' ? null : (spec.scope.projectId ?? status?.projectId ?? null);
 }
 
 export function wantsActive({ spec }: RoutingPolicy): boolean {
@@ -143,7 +148,7 @@ function remembered(object: RoutingPolicy): Omit<Conclusion, 'findings' | 'again
   };
 }
 
-/** The service cannot be asked. Retried with back-off: the Secret may be created, the key may be renewed. */
+/** The service cannot be asked. Retried: the Secret or the Project may be created, the key may be renewed. */
 export function decideObstacle(object: RoutingPolicy, { reason, message }: Obstacle): Conclusion {
   return {
     findings: {
@@ -152,7 +157,8 @@ export function decideObstacle(object: RoutingPolicy, { reason, message }: Obsta
       Activated: currentFinding(object, 'Activated'),
     },
     ...remembered(object),
-    again: 'backoff',
+    // A project is made within a second of its object.
+    again: reason === 'ProjectNotReady' ? 'soon' : 'backoff',
   };
 }
 
@@ -261,7 +267,7 @@ function decideRefused(seen: Seen, step: Step, fault: ServiceFault): Decision {
   const is_write = step.do === 'write';
   const message =
     fault.code === 'not_found' && !is_write
-      ? `spec.scope.projectId: the organization of the key has no project ${projectOf(seen.object)}`
+      ? `spec.scope.${seen.object.spec.scope.projectRef ? 'projectRef' : 'projectId'}: the organization of the key has no project ${projectOf(seen.object)}`
       : fault.message;
   const conclusion: Conclusion = {
     findings: {

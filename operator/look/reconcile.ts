@@ -36,6 +36,7 @@ import {
   serviceOf,
   withGateways,
 } from './gather.ts';
+import { withProject } from './project.ts';
 import { decideRelease, decideStuck, decideUnasked, PATIENCE_MS, type Release } from './release.ts';
 import { canaryChange, gatewaysChange, statusPatch } from './status.ts';
 
@@ -131,6 +132,7 @@ export class Reconciler {
       object = next;
     };
     try {
+      object = await this.#pinned(object);
       seen = await this.#gather(object);
       conclusion = await this.#steps(seen, track);
       this.#silent_since.delete(key);
@@ -152,6 +154,14 @@ export class Reconciler {
     if (conclusion !== null) await this.#writeStatus(object, conclusion, seen);
     if (turn_ms !== null) return { after_ms: turn_ms };
     return conclusion === null ? 'backoff' : this.#againOf(key, conclusion);
+  }
+
+  /** `object` with its project in the status. */
+  #pinned(object: RoutingPolicy): Promise<RoutingPolicy> {
+    const { uid, resourceVersion } = object.metadata;
+    return withProject(this.#parts.api, object, (projectId) =>
+      this.#patch(object, '/status', { metadata: { uid, resourceVersion }, status: { projectId } }),
+    );
   }
 
   async #gather(object: RoutingPolicy): Promise<Gathered> {
@@ -309,6 +319,9 @@ export class Reconciler {
 
   /** Has the service release the policy; waits while it cannot be asked. */
   async #letGo(object: RoutingPolicy): Promise<Release | { readonly kind: 'wait'; readonly again: Again }> {
+    // Without a project nothing was ever written, and without one the organization would be meant.
+    if (object.spec.scope.kind === 'Project' && projectOf(object) === null)
+      return { kind: 'free', orphaned: null };
     try {
       const manifest = this.#manifest(object);
       const name = policyNameOf(object);

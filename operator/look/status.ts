@@ -3,7 +3,7 @@
 import { sameData } from '../text.ts';
 import type { RoutingPolicy, RoutingPolicyStatus } from '../types.ts';
 import { conditionsOf, type Finding } from './conditions.ts';
-import { type Conclusion, wantsActive } from './decide.ts';
+import { type Conclusion, projectOf, wantsActive } from './decide.ts';
 
 interface StatusParts {
   readonly conclusion: Conclusion;
@@ -38,10 +38,12 @@ function statusOf(object: RoutingPolicy, parts: StatusParts): RoutingPolicyStatu
   const { version, content_hash, active_version, gateways, canary, findings } = conclusion;
   const before = object.status ?? {};
   const policyName = policy_name ?? before.policyName;
+  const project_id = projectOf(object);
   const { generation } = object.metadata;
   return {
     observedGeneration: generation,
     ...(policyName === undefined ? {} : { policyName }),
+    ...(project_id === null ? {} : { projectId: project_id }),
     ...(version === null ? {} : { version }),
     ...(active_version === null ? {} : { activeVersion: active_version }),
     ...(content_hash === null ? {} : { contentHash: content_hash }),
