@@ -26,6 +26,7 @@ const CreateOrgDialog = lazy(() =>
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
+const LegalNote = lazy(() => import('../pages/legal/note.tsx').then((m) => ({ default: m.LegalNote })));
 const Announcements = lazy(() => import('./announcements.tsx').then((m) => ({ default: m.Announcements })));
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
 
@@ -251,6 +252,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
           <LookNote />
           <SuspendedNote />
           <Suspense fallback={null}>
+            <LegalNote />
             <Announcements />
           </Suspense>
           <main className="page" id="main" tabIndex={-1}>

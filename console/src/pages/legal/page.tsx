@@ -55,7 +55,7 @@ function Documents(props: {
   const { rows, onAccept } = props;
   if (rows?.length === 0) return <Empty title="No document yet">Nothing was published here.</Empty>;
   return (
-    <Table name="Documents" busy={rows === undefined}>
+    <Table name="Documents and their state" busy={rows === undefined}>
       <thead>
         <tr>
           <th scope="col">Document</th>
@@ -93,7 +93,7 @@ function List({ list }: { list: Subprocessors }) {
           From <Time at={pending.effectiveAt} />: {said.join('; ') || 'nothing changes'}. Object by a ticket.
         </p>
       )}
-      <Table name="Sub-processors">
+      <Table name="List of sub-processors">
         <thead>
           <tr>
             <th scope="col">Name</th>

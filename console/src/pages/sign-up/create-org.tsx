@@ -1,6 +1,7 @@
 // Making an organisation, from the switch between them.
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import { base_url } from '../../api/boot.ts';
 import { CreateOrgDocument } from '../../api/gen/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { loadSession } from '../../api/session.ts';
@@ -25,6 +26,7 @@ function useCreate(onClose: () => void) {
     slug: string;
     billingCountry: string;
     inviteCode?: string;
+    acceptTerms?: boolean;
   }) => {
     const done = await send(CreateOrgDocument, input);
     if (done === null) return;
@@ -64,6 +66,21 @@ function Names() {
   );
 }
 
+/** Left empty, an owner accepts later: until then the documents wait. */
+function TermsCheck() {
+  return (
+    <label className="check">
+      <input type="checkbox" name="terms" />
+      <span>
+        I accept the terms, the privacy notice and the acceptable use policy for it{' '}
+        <a className="link" href={`${base_url}/docs/legal`} target="_blank" rel="noreferrer">
+          Read them
+        </a>
+      </span>
+    </label>
+  );
+}
+
 /** `needsCode`: the person may make none without an invite code. */
 export function CreateOrgDialog({
   needsCode = false,
@@ -79,7 +96,8 @@ export function CreateOrgDialog({
     const text = (name: string) => String(form.get(name) ?? '').trim();
     const code = needsCode ? { inviteCode: text('invite_code') } : {};
     const billingCountry = text('country').toUpperCase();
-    void create({ name: text('name'), slug: text('slug'), billingCountry, ...code });
+    const terms = form.get('terms') === null ? {} : { acceptTerms: true };
+    void create({ name: text('name'), slug: text('slug'), billingCountry, ...code, ...terms });
   };
   return (
     <Dialog
@@ -98,6 +116,7 @@ export function CreateOrgDialog({
           hint="Two letters, such as IN or US. It decides the currency and the tax."
         />
         {needsCode && <InviteCodeField />}
+        <TermsCheck />
         <FormFault fault={fault} />
         <DialogFoot onClose={onClose} busy={busy}>
           Make the organisation
