@@ -16,7 +16,7 @@ const database_url = await createTestDatabase();
 const sim = await startRailSim({ webhook_secrets: [SECRET] });
 const pool = createPool(database_url, { max: 2 });
 const org = await provision({ database_url, live_micro_usd: 0 });
-const port = await freePort();
+const [port, metrics_port] = [await freePort(), await freePort()];
 const data_dir = freshDataDir();
 const start = (env: Record<string, string> = {}) =>
   startGatewayProcess({
@@ -27,6 +27,7 @@ const start = (env: Record<string, string> = {}) =>
       SVC_RAIL_B_BASE_URL: sim.url,
       SVC_RAIL_B_KEY_SECRET: 'sk_test_rest',
       SVC_RAIL_B_WEBHOOK_SECRET: SECRET,
+      SVC_METRICS_PORT: String(metrics_port),
       ...env,
     },
   });
@@ -118,7 +119,7 @@ test('quote, top-up, pay on the page: the balance is up, the ledger has the entr
   expect(back.headers.get('location')).toContain(`topup=${made.body.topup.id}`);
   const topup = await paid(made.body.topup.id);
   expect(topup).not.toHaveProperty('checkout_url');
-  expect(await available()).toBe(25_000_000);
+  await expect.poll(available).toBe(25_000_000);
   const ledger = await call<{ data: object[] }>('GET', '/v1/credits/ledger?kind=topup');
   expect(ledger.body.data).toMatchObject([
     { kind: 'topup', amount_micro_usd: 25_000_000, ref_type: 'topup', ref_id: topup.id },
@@ -316,6 +317,23 @@ test('the callback over HTTP: raw bytes of any content type, 400 for a bad signa
     400,
     'signature_invalid',
   ]);
+  const counted = await (await fetch(`http://127.0.0.1:${metrics_port}/metrics`)).text();
+  expect(counted).toMatch(
+    /^svc_callbacks_refused_total\{rail="rail-b",code="signature_invalid",program="gateway"\} 1$/m,
+  );
+  // A fault of ours asks the rail to send it again; then it is taken.
+  const object = { id: 'cs_nobody', mode: 'payment', client_reference_id: 'tup_nobody', metadata: {} };
+  const named = { type: 'checkout.session.expired', id: 'evt_later', data: { object } };
+  const unknown = JSON.stringify({ ...JSON.parse(raw), ...named });
+  const sent = () => post(unknown, { 'stripe-signature': sim.webhooks.sign(unknown) });
+  await pool.query({ name: '', text: 'alter table rail_event rename to rail_event_away' });
+  const failed = await sent();
+  await pool.query({ name: '', text: 'alter table rail_event_away rename to rail_event' });
+  expect([failed.status, ((await failed.json()) as Refused).error.code]).toEqual([
+    503,
+    'service_unavailable',
+  ]);
+  expect((await sent()).status).toBe(200);
   const large = await post('x'.repeat(1_048_577), signed);
   expect(large.status).toBe(413);
   const wrong = await fetch(`${gateway.base_url}/webhooks/rail-b`);
@@ -366,6 +384,10 @@ test('a payer who pays another amount is not credited, and the answer to the rai
   const status = async () => (await call<TopupView>('GET', `/v1/credits/topups/${id}`)).body.status;
   await expect.poll(status).toBe('review');
   expect(await available()).toBe(before);
+});
+
+test('the rail is asked in one version of its API, whatever the client of the release would take', () => {
+  expect([...sim.versions]).toEqual(['2026-10-28.endive']);
 });
 
 test('after all of it the ledger is right', async () => {

@@ -13,6 +13,11 @@ import { type CheckoutRequest, type CheckoutState, type Rail, RailError } from '
 /** One try; with two more by the client a caller waits at most half a minute and a little. */
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
+/**
+ * The form of the rail's answers that this code reads. A client of another release does not compile against it, so that a
+ * new form is never taken up unseen.
+ */
+const API_VERSION = '2026-10-28.endive';
 /** Statuses that say no to this very request; a wrong key or a full rail is none of them. */
 const DECLINES: ReadonlySet<number> = new Set([400, 402, 404, 409]);
 /** Codes with such a status that speak of the moment: the same call is under way, or another one of the same payment. */
@@ -28,7 +33,12 @@ interface RailBOptions {
 /** The official client is loaded with the first call: most processes never make one, and it is two hundred files. */
 async function connect(options: RailBOptions): Promise<Stripe> {
   const { default: Stripe } = await import('stripe');
-  const common = { maxNetworkRetries: RETRIES, timeout: TIMEOUT_MS, telemetry: false };
+  const common = {
+    apiVersion: API_VERSION,
+    maxNetworkRetries: RETRIES,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
+  } as const;
   if (options.base_url === null) return new Stripe(options.key_secret, common);
   const url = new URL(options.base_url);
   const protocol = url.protocol === 'http:' ? 'http' : 'https';

@@ -46,6 +46,8 @@ export interface RailSim {
   readonly webhooks: Webhooks<RailEvent>;
   /** `METHOD /path` of every API call, in order. */
   readonly calls: string[];
+  /** Versions of the API that callers named. */
+  readonly versions: ReadonlySet<string>;
   turn(knobs: Knobs): void;
   /** Does what a payer, a bank or the rail does: `pay`, `fail`, `later`, `arrive`, `bounce`, `again`, `expire`. */
   act(session_id: string, action: string): Session;
@@ -65,6 +67,7 @@ class RailServer {
   readonly store: RailStore;
   readonly webhooks = new Webhooks(railBWire);
   readonly calls: string[] = [];
+  readonly versions = new Set<string>();
   private readonly kept = new Map<string, Kept>();
   private readonly faults = new Faults();
   private readonly keys: readonly string[];
@@ -213,6 +216,7 @@ class RailServer {
     const text = await bodyOf(request);
     const call = `${request.method} ${url.pathname}`;
     this.calls.push(call);
+    this.versions.add(String(request.headers['stripe-version'] ?? ''));
     this.authorise(request);
     const fault = this.faults.take(call);
     if (fault?.mode === 'error') {
@@ -351,6 +355,7 @@ export async function startRailSim(options: RailSimOptions = {}): Promise<RailSi
     store: rail.store,
     webhooks: rail.webhooks,
     calls: rail.calls,
+    versions: rail.versions,
     turn: (knobs) => rail.turn(knobs),
     act: (session_id, action) => rail.act(session_id, action),
     async close() {
