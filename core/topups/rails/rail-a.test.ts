@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import Razorpay from 'razorpay';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../kernel/index.ts';
@@ -114,6 +115,17 @@ test('an event that lacks what a booking needs, or names two top-ups, is unreada
       expect.objectContaining({ code: 'invalid_json' }),
     );
   }
+});
+
+test('docs/money/rails.md has each event that the rail is to be asked for', () => {
+  const listed = readFileSync(new URL('../../../docs/money/rails.md', import.meta.url), 'utf8');
+  const names = [
+    ...['payment.captured', 'payment.failed', 'order.paid', 'refund.processed', 'refund.failed'],
+    ...['created', 'under_review', 'won', 'lost', 'closed'].map((what) => `payment.dispute.${what}`),
+    ...['confirmed', 'rejected', 'paused', 'resumed', 'cancelled'].map((what) => `token.${what}`),
+    ...['order.notification.delivered', 'order.notification.failed'],
+  ];
+  expect(names.filter((name) => !listed.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('an event without its header is known by its bytes', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import Stripe from 'stripe';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../kernel/index.ts';
@@ -68,6 +69,10 @@ const event = (type: string, object: object, other: object = {}) =>
     Buffer.from(JSON.stringify({ id: 'evt_1', type, livemode: false, data: { object }, ...other })),
     false,
   );
+const disputed = {
+  ...{ id: 'dp_1', object: 'dispute', payment_intent: 'pi_1', amount: 2_500, currency: 'usd' },
+  status: 'needs_response',
+};
 const session = {
   id: 'cs_1',
   mode: 'payment',
@@ -105,6 +110,40 @@ test('events that book, fail and close are read; others mean nothing', () => {
   expect(event('payment_intent.succeeded', { ...intent, metadata: {} }).fact).toBeNull();
   expect(event('payment_intent.payment_failed', intent).fact).toMatchObject({ kind: 'failed', last: false });
   expect(event('charge.succeeded', { id: 'ch_1' }).fact).toBeNull();
+});
+
+test('every event of a dispute says how it stands; a charge that was refunded is told by its refund', () => {
+  const { dispute: opened } = event('charge.dispute.created', disputed);
+  expect(opened).toMatchObject({ kind: 'dispute', ref: 'dp_1', payment_ref: 'pi_1', status: 'open' });
+  for (const what of ['updated', 'funds_withdrawn', 'funds_reinstated', 'closed'])
+    expect(event(`charge.dispute.${what}`, disputed).dispute).toEqual(opened);
+  expect(event('charge.dispute.closed', { ...disputed, status: 'won' }).dispute).toMatchObject({
+    status: 'won',
+  });
+  const charge = {
+    id: 'ch_1',
+    object: 'charge',
+    payment_intent: 'pi_1',
+    amount_refunded: 100,
+    currency: 'usd',
+  };
+  const refunded = event('charge.refunded', charge);
+  expect([refunded.fact, refunded.money_back, refunded.unreadable]).toEqual([null, undefined, undefined]);
+});
+
+test('docs/money/rails.md has each event that the rail is to be asked for', () => {
+  const listed = readFileSync(new URL('../../../docs/money/rails.md', import.meta.url), 'utf8');
+  const names = [
+    ...['completed', 'async_payment_succeeded', 'async_payment_failed', 'expired'].map(
+      (what) => `checkout.session.${what}`,
+    ),
+    ...['payment_intent.succeeded', 'payment_intent.payment_failed', 'refund.updated', 'refund.failed'],
+    ...['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'].map(
+      (what) => `charge.dispute.${what}`,
+    ),
+    ...['setup_intent.succeeded', 'payment_method.detached'],
+  ];
+  expect(names.filter((name) => !listed.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('an event of the other mode means nothing, and a paid one that lacks what a booking needs is unreadable', () => {
