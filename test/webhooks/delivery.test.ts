@@ -147,6 +147,21 @@ test('410 switches the endpoint off at once, drops what is queued and tells owne
   ]);
 });
 
+test('who made an endpoint is told too that it was switched off, with whatever role', async () => {
+  const tenant = await freshTenant();
+  const maker = await world.tenant(`maker-${tenant.org_id.slice(-6).toLowerCase()}`, tenant.org_id);
+  const receiver = await startReceiver();
+  const hook = await maker.hook(receiver.url);
+  await tenant.run('members.update', { id: tenant.org_id, user_id: maker.owner.id, role: 'developer' });
+  receiver.answer(withStatus(410));
+  await tenant.tell('topup.completed', {});
+  await drain();
+  const reported = (await world.mails()).filter(({ data }) => data['webhook_id'] === hook.id);
+  expect(reported.map(({ template, recipient }) => [template, recipient]).sort()).toEqual(
+    [tenant, maker].map(({ owner }) => ['webhook_disabled', owner.email]).sort(),
+  );
+});
+
 test('five days of failure with ten failed attempts switch an endpoint off; fewer attempts or a success do not', async () => {
   const tenant = await freshTenant();
   const [dead, flaky] = [await startReceiver(), await startReceiver()];
