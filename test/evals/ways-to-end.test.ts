@@ -17,7 +17,7 @@ import { makeEvalRows } from '../registry/eval-rows.ts';
 import { startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
-import { writeHistory } from '../workflows/history.ts';
+import { expectPlain, writeHistory } from '../workflows/history.ts';
 import { answering, startEvalWorld } from './world.ts';
 
 vi.setConfig({ testTimeout: 280_000 });
@@ -26,6 +26,8 @@ const histories = new URL('../../workflows/eval-run/histories/', import.meta.url
 const HOUR_MS = 3_600_000;
 
 function record(name: string, history: object): void {
+  // A page is a hundred calls of a model, each as slow as it is.
+  expectPlain(history, ['runEvalPage', 'finishEvalRun']);
   if (process.env['RECORD_HISTORIES'] === '1') writeHistory(`${histories}${name}.json`, history);
 }
 

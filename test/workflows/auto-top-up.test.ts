@@ -30,7 +30,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startPost } from '../mail/post.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 import { startWorkflowWorld, until } from './world.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -122,9 +122,11 @@ async function start<S>(
 /** The end of a run; `record` names its history. */
 async function endOf<S>(run: WorkflowHandle<() => Promise<S>>, folder: string, record: string): Promise<S> {
   const state = (await run.result()) as S;
+  const history = await run.fetchHistory();
+  expectPlain(history, ['releaseMandate']);
   if (process.env['RECORD_HISTORIES'] === '1') {
     const path = new URL(`../../workflows/${folder}/histories/`, import.meta.url).pathname;
-    writeHistory(join(path, `${record}.json`), await run.fetchHistory());
+    writeHistory(join(path, `${record}.json`), history);
   }
   return state;
 }

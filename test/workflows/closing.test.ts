@@ -20,7 +20,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
 import { events, startWorld } from '../topups/world.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const SECOND = 1_000;
@@ -97,8 +97,10 @@ async function close(org: Org): Promise<Run> {
 
 async function endOf(run: Run, record: string | null): Promise<OrgCloseState> {
   const state = await run.result();
+  const history = await run.fetchHistory();
+  expectPlain(history);
   if (record !== null && process.env['RECORD_HISTORIES'] === '1')
-    writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
+    writeHistory(join(histories, `${record}.json`), history);
   return state;
 }
 

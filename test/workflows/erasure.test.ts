@@ -20,7 +20,7 @@ import { rowOf } from '../registry/rows.ts';
 import { withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startTemporal, startTimeSkipping } from '../support/temporal.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 import { openStops } from './stops.ts';
 import { connect, startWorkflowWorld, until } from './world.ts';
 
@@ -137,8 +137,9 @@ test('an erasure ends with its receipt; one that fails for seven days is put bef
     )) as unknown as WorkflowHandle<(args: ErasureArgs) => Promise<ErasureState>>;
     if (wait_ms > 0) await environment.sleep(wait_ms);
     const state = await run.result();
-    if (process.env['RECORD_HISTORIES'] === '1')
-      writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
+    const history = await run.fetchHistory();
+    expectPlain(history, ['eraseSubject', 'failErasure']);
+    if (process.env['RECORD_HISTORIES'] === '1') writeHistory(join(histories, `${record}.json`), history);
     return state;
   };
   const org = await newOrg();

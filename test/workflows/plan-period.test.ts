@@ -25,7 +25,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
 import { startWorld } from '../topups/world.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const HOUR = 3_600_000;
@@ -109,8 +109,10 @@ async function begin(micro: number): Promise<{ org: Org; run: Run }> {
 async function endOf(run: Run, wait_ms: number, record: string | null): Promise<PlanPeriodState> {
   await environment.sleep(wait_ms);
   const state = await run.result();
+  const history = await run.fetchHistory();
+  expectPlain(history, ['advancePeriod']);
   if (record !== null && process.env['RECORD_HISTORIES'] === '1')
-    writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
+    writeHistory(join(histories, `${record}.json`), history);
   return state;
 }
 

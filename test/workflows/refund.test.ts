@@ -19,7 +19,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
 import { events } from '../topups/world.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 import { startWorkflowWorld } from './world.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -100,8 +100,10 @@ async function begin(): Promise<{ id: Id<'refund'>; run: Run }> {
 async function endOf<S>(run: Run<S>, wait_ms: number, record: string | null): Promise<S> {
   await environment.sleep(wait_ms);
   const state = await run.result();
+  const history = await run.fetchHistory();
+  expectPlain(history);
   if (record !== null && process.env['RECORD_HISTORIES'] === '1')
-    writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
+    writeHistory(join(histories, `${record}.json`), history);
   return state as S;
 }
 

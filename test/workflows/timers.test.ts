@@ -17,7 +17,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { startTimeSkipping } from '../support/temporal.ts';
 import { events } from '../topups/world.ts';
-import { writeHistory } from './history.ts';
+import { expectPlain, writeHistory } from './history.ts';
 import { startWorkflowWorld } from './world.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -110,8 +110,10 @@ async function endOf(
   const state = await run.result();
   const { closeTime } = await run.describe();
   const minutes = Math.round(((closeTime as Date).getTime() - (made_ms.get(topup.id) as number)) / MINUTE);
+  const history = await run.fetchHistory();
+  expectPlain(history);
   if (record !== undefined && process.env['RECORD_HISTORIES'] === '1') {
-    writeHistory(join(histories, `${record}.json`), await run.fetchHistory());
+    writeHistory(join(histories, `${record}.json`), history);
   }
   return { state, minutes };
 }
