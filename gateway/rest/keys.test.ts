@@ -1,3 +1,4 @@
+import { shiftClock } from '@svc/core/kernel/index.ts';
 import { readWindows } from '@svc/core/ledger/index.ts';
 import { expect, test } from 'vitest';
 import { codeOf, startHarness } from '../../test/registry/harness.ts';
@@ -183,6 +184,10 @@ test('a patch changes what it names: absent stays, null is the default, {} chang
   });
   expect((await patch({})).data_policy).toEqual({ zdr: true });
   expect(await patch({ budget: null })).toMatchObject({ budget: { daily_micro: null, hard: true } });
+  expect((await patch({})).alerts).toEqual([50, 80, 100]);
+  expect((await patch({ alerts: [25] })).alerts).toEqual([25]);
+  expect((await patch({ alerts: [] })).alerts).toEqual([]);
+  expect((await patch({ alerts: null })).alerts).toEqual([50, 80, 100]);
   expect((await harness.keys.verify(made.secret)) as object).toMatchObject({
     limits: { key: { rpm: 9, tpm: null } },
   });
@@ -286,6 +291,25 @@ test('the plan bounds active keys, and concurrent creates do not pass it', async
   expect(answers.filter((answer) => answer.statusCode === 201)).toHaveLength(18);
   const refused = answers.filter((answer) => answer.statusCode === 409);
   expect(new Set(refused.map(codeOf))).toEqual(new Set(['plan_limit_reached']));
+});
+
+test('a key that was revoked or has ended does not count against the plan', async () => {
+  const tenant = await harness.makeTenant('bounded-again');
+  for (let keys = 2; keys < 19; keys++) await harness.makeKey(tenant);
+  await harness.pool.query({
+    name: 'test.plan_again',
+    text: `update org set plan_id = 'payg' where id = $1`,
+    values: [tenant.org.id],
+  });
+  const make = (more: object = {}) => post({ ...options, project_id: tenant.live.id, ...more }, tenant.key);
+  const ends = await make({ expires_in: '2h' });
+  expect([ends.statusCode, codeOf(await make())]).toEqual([201, 'plan_limit_reached']);
+  shiftClock(2 * 3_600_000);
+  const last = await make();
+  expect([last.statusCode, codeOf(await make())]).toEqual([201, 'plan_limit_reached']);
+  await harness.call('DELETE', `/v1/keys/${last.json().id}`, { key: tenant.key });
+  expect([(await make()).statusCode, codeOf(await make())]).toEqual([201, 'plan_limit_reached']);
+  shiftClock(0);
 });
 
 test('a repeated Idempotency-Key makes one key and shows its secret again', async () => {

@@ -116,6 +116,23 @@ test('calls without capacity are those of the rows', async () => {
   expect(view.upstream_capacity_24h).toBe(2);
 });
 
+test('where the rows cannot be read the rest is answered, and says so', async () => {
+  const rename = (from: string, to: string) =>
+    harness.pool.query({ name: '', text: `alter table ${from} rename to ${to}`, values: [] });
+  await rename('request_row', 'request_row_away');
+  try {
+    const answer = await harness.call('GET', '/v1/limits', { key: a.key });
+    expect([answer.statusCode, answer.json()]).toMatchObject([
+      200,
+      { analytics: false, upstream_capacity_24h: 0, keys: [{ key_id: expect.any(String) }] },
+    ]);
+  } finally {
+    await rename('request_row_away', 'request_row');
+  }
+  const { analytics } = (await harness.call('GET', '/v1/limits', { key: a.key })).json();
+  expect(analytics).toBe(true);
+});
+
 test('a process that takes no calls says that its counters are not there', async () => {
   const answer = await harness.call('GET', '/v1/limits', { key: a.key });
   expect(answer.statusCode).toBe(200);

@@ -58,6 +58,28 @@ test('a project is made, changed and archived; its slug is free again, and a pro
   expect((await send('POST', '/v1/projects', { slug: 'search', name: 'Again' })).id).not.toBe(made.id);
 });
 
+test('the plan bounds active projects, both environments together; one that was archived does not count', async () => {
+  const tenant = await world.tenant('few');
+  await harness.pool.query({
+    name: 'test.plan',
+    text: `update org set plan_id = 'payg' where id = $1`,
+    values: [tenant.org.id],
+  });
+  const make = (slug: string) =>
+    harness.call('POST', '/v1/projects', { key: tenant.key, body: { slug, name: slug } });
+  const made = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(make));
+  // Two came with the organization; pay as you go has five.
+  expect(made.filter(({ statusCode }) => statusCode === 201)).toHaveLength(3);
+  const refused = await make('g');
+  expect([refused.statusCode, refused.json().error]).toMatchObject([
+    409,
+    { code: 'plan_limit_reached', details: { limit: 'projects', limit_value: 5 } },
+  ]);
+  const first = made.find(({ statusCode }) => statusCode === 201)?.json() as ProjectView;
+  expect((await harness.call('DELETE', path(first.id), { key: tenant.key })).statusCode).toBe(204);
+  expect([(await make('h')).statusCode, (await make('i')).statusCode]).toEqual([201, 409]);
+});
+
 test('wrong budgets and alerts are refused with their place, and nothing is changed', async () => {
   const tenant = await world.tenant('wrong');
   const wrong: [object, string][] = [

@@ -194,6 +194,28 @@ test('what staff grant beyond the plan every gateway obeys within a second, the 
   await expect.poll(seen, { timeout: 1_000 }).toEqual(['900', '900']);
 });
 
+test('a key and the one that it was rotated into share what is left of their rates and places', async () => {
+  const { money, origins } = await openShared({ rpm: 3, concurrency: 2 }, 1);
+  const [origin] = origins as [string];
+  const rotated = await post(
+    origin,
+    money.live_key,
+    { grace_seconds: 600 },
+    `/v1/keys/${money.keys[0]?.key_id}/rotate`,
+  );
+  expect(rotated.status).toBe(201);
+  const { secret } = (await rotated.json()) as { secret: string };
+  const left = async (key: string) => {
+    const reply = await post(origin, key, small);
+    await reply.text();
+    return [reply.status, reply.headers.get('x-ratelimit-remaining-requests')];
+  };
+  expect(await left(money.live_key)).toEqual([200, '2']);
+  expect(await left(secret)).toEqual([200, '1']);
+  expect(await left(money.live_key)).toEqual([200, '0']);
+  expect((await left(secret))[0]).toBe(429);
+});
+
 test('tokens are debited by what was really used: the next call waits, the running one is not cut', async () => {
   const { money, origins } = await openShared({ tpm: 400 }, 2);
   const [a, b] = origins as [string, string];
