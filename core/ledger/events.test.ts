@@ -159,6 +159,22 @@ test('credits.low fires when the balance falls below the mark, and again after i
   expect(await low()).toHaveLength(2);
 });
 
+test('what running calls hold counts as there: it is no low balance before they are charged', async () => {
+  const book = await makeBook(db, { amount: 100 });
+  await setLowMark(db, { book_id: book, low_mark_micro_usd: microUsd(50) });
+  const low = async () => (await eventsOf(book)).filter(({ topic }) => topic === 'credits.low');
+  await spend(book, 1);
+  const subject = subjectOf(book);
+  const running = holdOf(subject, 80);
+  expect(await ledger.hold(running)).toEqual({ status: 'ok' });
+  await spend(book, 9);
+  expect(await low()).toHaveLength(0);
+  await ledger.settle(settleOf(subject, running.request_id, 80));
+  expect((await low()).map(({ payload }) => payload)).toEqual([
+    { available_micro_usd: 10, threshold_micro: 50 },
+  ]);
+});
+
 test('a credit under the same reference happens once, also when twenty come at once', async () => {
   const book = await makeBook(db);
   const once = () =>

@@ -1,6 +1,7 @@
 // Codes of staff: made in batches, redeemed once, and no way to guess them.
 import { newCode } from '@svc/core/kernel/index.ts';
-import { makeBatch } from '@svc/core/redeem/index.ts';
+import { createBatchOperation, endBatch, makeBatch } from '@svc/core/redeem/index.ts';
+import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
 import { codeOf, type Tenant } from '../registry/harness.ts';
 import { makeTopup } from '../registry/topup-rows.ts';
@@ -92,6 +93,21 @@ test('an organization redeems its share of a batch and no more, also at once', a
   expect((await redeem(await harness.makeTenant('share-2'), left)).statusCode).toBe(201);
 });
 
+test('where nothing else is said an organization redeems one code of a batch, which has ten thousand at most', async () => {
+  clockAt('2026-11-21T10:00:00Z');
+  const tenant = await harness.makeTenant('one-of-two');
+  const { codes } = await batch({ codes: 2 });
+  expect((await redeem(tenant, codes[0] as string)).statusCode).toBe(201);
+  const refused = await redeem(tenant, codes[1] as string);
+  expect([refused.statusCode, refused.json().error]).toMatchObject([
+    409,
+    { code: 'code_already_used', details: { reason: 'max_per_org', max_per_org: 1 } },
+  ]);
+  const wanted = { name: 'many', amount_micro: 1, credit_days: 1, valid_until: '2027-01-01T00:00:00Z' };
+  const input = Compile(createBatchOperation.input);
+  expect([10_000, 10_001].map((codes) => input.Check({ ...wanted, codes }))).toEqual([true, false]);
+});
+
 test('after ten codes that do not exist a right one is refused too, for an hour', async () => {
   clockAt('2026-11-21T10:00:00Z');
   const tenant = await harness.makeTenant('guesser');
@@ -123,7 +139,7 @@ test('a code is refused after its time, after its batch was ended, and for whom 
   clockAt('2026-11-21T10:00:00Z');
   const german = await batch({ country: 'DE' });
   const fresh = await batch({ codes: 2, max_per_org: 2, new_org_only: true });
-  const late = await batch();
+  const [late, ended] = [await batch(), await batch({ codes: 2, max_per_org: 2 })];
   const reason = async (code: string) => {
     const answer = await redeem(tenant, code);
     return [answer.statusCode, codeOf(answer), answer.json().error.details.reason];
@@ -131,6 +147,9 @@ test('a code is refused after its time, after its batch was ended, and for whom 
   expect(await reason(german.codes[0] as string)).toEqual([403, 'permission_denied', 'country']);
   expect((await redeem(tenant, fresh.codes[0] as string)).statusCode).toBe(201);
   expect(await reason(fresh.codes[1] as string)).toEqual([403, 'permission_denied', 'new_org_only']);
+  expect((await redeem(tenant, ended.codes[0] as string)).statusCode).toBe(201);
+  await harness.context.transaction((context) => endBatch(context, ended.name));
+  expect(await reason(ended.codes[1] as string)).toEqual([400, 'token_expired', undefined]);
   clockAt('2026-12-31T00:00:00Z');
   expect(await reason(late.codes[0] as string)).toEqual([400, 'token_expired', undefined]);
 });

@@ -214,6 +214,9 @@ test('a notice goes to the billing address and every owner: the sum, the earlies
   ] as const)
     await createPerson(context, { email, org_id: org.id, role });
   const { topup_id } = await begin(org);
+  // The notice, and then 36 hours until the debit must have been booked.
+  const { created_at, expires_at } = await world.read(topup_id);
+  expect(expires_at.getTime() - created_at.getTime()).toBe((24 + 36) * HOUR);
   const earliest_ms = now().getTime() + 24 * HOUR;
   const mails = await world.rows<{ recipient: string; data: Record<string, string> }>(
     `select recipient, data from mail where template = 'debit_notice' and reference = $1 order by recipient`,
