@@ -81,6 +81,7 @@ export const kept: Readonly<Record<string, Kept>> = {
   refund: payments,
   dispute: payments,
   mandate: payments,
+  approval: { reason: 'who approved what moved money: control over the books of account', term: BOOKS },
   org_closing: payments,
   legal_acceptance: { reason: 'evidence of the contract (limitation of claims)', term: BOOKS },
   org_erasure: { reason: 'proof that the erasure was made: ids, times and numbers alone', term: BOOKS },
