@@ -871,7 +871,7 @@ create table public.eval_call (
   constraint eval_call_cost_micro_check CHECK ((cost_micro >= 0)),
   constraint eval_call_costs_no_more CHECK ((cost_micro <= reserved_micro)),
   constraint eval_call_reserved_micro_check CHECK ((reserved_micro >= 0)),
-  constraint eval_call_sample_check CHECK (((sample >= 0) AND (sample <= 9))),
+  constraint eval_call_sample_check CHECK (((sample >= 0) AND (sample <= 18))),
   constraint eval_call_unit_no_check CHECK ((unit_no >= 0)),
   constraint eval_call_written_off_micro_check CHECK ((written_off_micro >= 0)),
   constraint eval_call_run_id_fkey FOREIGN KEY (run_id) REFERENCES eval_run(id)

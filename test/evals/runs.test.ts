@@ -136,6 +136,44 @@ test('a judge is asked as often as wanted, and most of its grades decide', async
   expect(new Set(bodies).size).toBe(5);
 });
 
+test('a judge that gives no grade is asked once more, and then the answer is an error that counts 0', async () => {
+  const org = await world.org(10_000_000);
+  const [model, judge] = [world.model('script'), world.model('script')];
+  const tokens = () => ({ input: 12, output: 4 });
+  world.script.on(
+    model.upstream,
+    'a',
+    answering((asked) => `Yours, ${asked}`, tokens),
+  );
+  // The first case gets a grade at the second call, the other never.
+  const asked = { slips: 0, never: 0 };
+  const grade = (text: string) => {
+    const which = text.includes('slips') ? 'slips' : 'never';
+    return which === 'slips' && asked.slips++ > 0 ? '{"score":5,"reason":"so"}' : `${which} is nice`;
+  };
+  world.script.on(judge.upstream, 'a', answering(grade, tokens));
+  const grader = { kind: 'judge', rubric: 'Is it polite?' };
+  const suite_id = await makeSuite(org, [
+    { id: 'slips', input: ask('slips'), grader },
+    { id: 'never', input: ask('never'), grader },
+  ]);
+  const run = await start(org, {
+    ...{ suite_id, targets: [{ model: model.id }], budget_micro: 1_000_000, judge_model: judge.id },
+  });
+  const ended = await world.ended(org.live_key, run['id']);
+  expect(ended).toMatchObject({
+    ...{ status: 'completed', score: 0.5 },
+    counts: { total: 2, done: 2, passed: 1, failed: 0, errors: 1, skipped: 0 },
+  });
+  const results = await world.results(org.live_key, run['id']);
+  expect(results.find(({ case_id }) => case_id === 'slips')).toMatchObject({ status: 'passed', score: 1 });
+  expect(results.find(({ case_id }) => case_id === 'never')).toMatchObject({
+    ...{ status: 'error', score: 0, error_code: 'judge_unreadable' },
+  });
+  for (const { judge_request_ids } of results) expect(new Set(judge_request_ids as string[]).size).toBe(2);
+  expect(await chargedFor(world, org)).toEqual({ charged: ended['cost_micro'], calls: 6 });
+});
+
 test.each([1, 2, 9])(
   '%i samples of a judge are that many calls, and most of them decide',
   async (judge_samples) => {

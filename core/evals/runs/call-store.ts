@@ -1,7 +1,7 @@
 // SQL of the calls of a run: what each may cost is set aside before it is made, and what it did cost is noted after.
 import type { Db } from '../../kernel/index.ts';
 
-/** Which call of a run: the answer of a unit (sample 0), or a sample of its judge. */
+/** Which call of a run: the answer of a unit (sample 0), a sample of its judge (1 to 9), or its second call (10 to 18). */
 export interface CallPlace {
   readonly run_id: string;
   readonly unit_no: number;

@@ -25,6 +25,8 @@ const NO_MONEY: readonly string[] = [
   'payment_hold',
   'above_budget',
 ];
+/** The most samples of one judge; the second call of sample n is call n + 9 of the unit. */
+const SAMPLES_MAX = 9;
 type Stopped = 'stopped';
 /** A unit for which the run has no call any more leaves no result here: what is missing at the end is skipped. */
 export type Outcome = Result | Stopped;
@@ -115,29 +117,38 @@ function summedUp({ verdicts, request_ids, cost_micro }: Samples): Graded {
 }
 
 async function judged(context: Context, work: UnitWork, reserves: Reserves, text: string): Promise<Graded> {
-  const { run, unit, of } = work;
   const samples: Samples = { verdicts: [], request_ids: [], cost_micro: 0 };
   if (text.length > TEXT_MAX) return failure('answer_too_long');
-  for (let sample = 1; sample <= run.judge_samples; sample++) {
-    const body = judgeBody(context, work, sample, text);
-    const reserve_micro = mostOfBody(context, run.environment, { body, endpoint: '' });
-    if (reserve_micro === null) return failure('no_endpoint_available', samples.cost_micro);
-    const made = await makeCall(
-      context,
-      { run, unit_no: unit.unit_no, sample, body, reserve_micro },
-      reserves,
-    );
-    const left = notJudged(made, samples);
-    if (left !== null) return left;
-    const { answer } = made as Extract<Made, { status: 'answered' }>;
-    samples.cost_micro += answer.cost_micro;
-    samples.request_ids.push(answer.request_id);
-    const verdict = judgeVerdict(of.body.grader, answer.text);
+  for (let sample = 1; sample <= work.run.judge_samples; sample++) {
+    let verdict = await askJudge(context, { work, sample, text, samples }, reserves);
+    // Models slip: one that gave no grade is asked once more, in a call of its own.
+    if (verdict === null)
+      verdict = await askJudge(context, { work, sample: sample + SAMPLES_MAX, text, samples }, reserves);
     if (verdict === null)
       return { ...failure('judge_unreadable', samples.cost_micro), judge_request_ids: samples.request_ids };
+    if ('status' in verdict) return verdict;
     samples.verdicts.push(verdict);
   }
   return summedUp(samples);
+}
+
+/** The grade that a judge gives; null when its answer is none; how the unit ends where the judge did not answer. */
+async function askJudge(
+  context: Context,
+  { work, sample, text, samples }: { work: UnitWork; sample: number; text: string; samples: Samples },
+  reserves: Reserves,
+): Promise<Verdict | Graded | null> {
+  const { run, unit, of } = work;
+  const body = judgeBody(context, work, sample, text);
+  const reserve_micro = mostOfBody(context, run.environment, { body, endpoint: '' });
+  if (reserve_micro === null) return failure('no_endpoint_available', samples.cost_micro);
+  const made = await makeCall(context, { run, unit_no: unit.unit_no, sample, body, reserve_micro }, reserves);
+  const left = notJudged(made, samples);
+  if (left !== null) return left;
+  const { answer } = made as Extract<Made, { status: 'answered' }>;
+  samples.cost_micro += answer.cost_micro;
+  samples.request_ids.push(answer.request_id);
+  return judgeVerdict(of.body.grader, answer.text);
 }
 
 function notJudged(made: Made, { cost_micro, request_ids }: Samples): Graded | null {
