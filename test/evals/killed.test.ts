@@ -51,6 +51,7 @@ async function runOf(kills: number) {
     await expect.poll(more, { timeout: 90_000, interval: 5 }).toBe(true);
     await worker.kill();
     worker = await world.worker();
+    if (kills > 3) process.stdout.write(`kill ${n} of ${kills}, ${before} calls made\n`);
   }
   const ended = await world.ended(org.live_key, run_id, 150_000 + 15_000 * kills);
   await worker.stop();
