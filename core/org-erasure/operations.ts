@@ -1,6 +1,7 @@
 // Erasure of an organization over REST and GraphQL, and the list of what is due for staff (docs/organizations/erasure.md).
 import { type Static, Type } from 'typebox';
 import { getStaffOrg } from '../credits/index.ts';
+import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
   type Id,
@@ -167,6 +168,7 @@ export const listOrgErasuresOperation = operation({
   errors: [],
   example: { data: [{ ...example, status: 'asked', digest: null, completed_at: null, began_at: null }] },
   async run(context) {
+    await writeAudit(context, { action: 'staff.orgs.erasures.list', org_id: null });
     const open = await listOpenErasures(context.db, ROWS);
     const orgs = await findOrgs(
       context.db,
@@ -187,7 +189,13 @@ export const getOrgErasureOperation = operation({
   output: OrgErasureView,
   errors: [],
   example,
-  run: async (context, { id }) => staffView(context, await getStaffOrg(context, id)),
+  async run(context, { id }) {
+    const org = await getStaffOrg(context, id);
+    // In the log of the installation: the organization's own may be gone.
+    const target = { type: 'org', id: org.id };
+    await writeAudit(context, { action: 'staff.orgs.erasures.get', org_id: null, target });
+    return staffView(context, org);
+  },
 });
 
 export const requestOrgErasureByStaffOperation = operation({
@@ -251,7 +259,10 @@ export const getOrgErasureTermsOperation = operation({
   output: OrgErasureTermsView,
   errors: [],
   example: { notice_days: 30 },
-  run: (context) => readErasureTerms(context.db),
+  async run(context) {
+    await writeAudit(context, { action: 'staff.orgs.erasures.terms.get', org_id: null });
+    return readErasureTerms(context.db);
+  },
 });
 
 export const setOrgErasureTermsOperation = operation({

@@ -1,9 +1,10 @@
-// `svcctl` where it speaks of organizations of others: closing one, and payments that wait for a decision.
+// `svcctl` where it speaks of organizations of others: closing and erasing one, and payments that wait for a decision.
 import { readFileSync } from 'node:fs';
 import { putApproval } from '@svc/core/approvals/store.ts';
 import { createPool } from '@svc/core/db/index.ts';
-import { createStaff } from '@svc/core/identity/index.ts';
+import { createStaff, writeAudit } from '@svc/core/identity/index.ts';
 import { type Id, newId } from '@svc/core/kernel/index.ts';
+import { eraseOrgBatch } from '@svc/core/org-erasure/index.ts';
 import { findOrg, type Org } from '@svc/core/orgs/index.ts';
 import { moveTopup } from '@svc/core/topups/store.ts';
 import { afterAll, expect, test } from 'vitest';
@@ -120,3 +121,37 @@ test('what waits for a second person is listed with who asked, and is not listed
   );
   expect(JSON.parse((await svcctl('approvals', 'list', '--json')).out)).toEqual([]);
 }, 60_000);
+
+test('an organization is erased after the notice, not while that was taken back, and its receipt is recomputed', async () => {
+  const { id } = await made('forgotten', 'Forgotten');
+  const erase = (...more: string[]) =>
+    svcctl('org', 'erase', '--org', 'forgotten', '--reason', 'asked by the owner', ...more);
+  expect((await svcctl('privacy', 'terms', '--notice-days', '6')).code).toBe(2);
+  expect((await svcctl('privacy', 'terms', '--notice-days', '10')).out).toContain('announced 10 days');
+  const asked = await erase('--json');
+  const { due_at, ...said } = JSON.parse(asked.out) as { due_at: string };
+  expect(said).toEqual({ id, slug: 'forgotten', status: 'asked' });
+  expect(Math.round((Date.parse(due_at) - Date.now()) / 86_400_000)).toBe(10);
+  const twice = await erase();
+  expect([twice.code, twice.err]).toEqual([1, expect.stringContaining('was asked for already')]);
+  expect((await erase('--cancel')).out).toContain('forgotten is not erased');
+  expect((await svcctl('privacy', 'org-receipt', '--org', id)).err).toContain('has no receipt');
+
+  await erase();
+  await rows(
+    `update org_erasure set status = 'running', began_at = now(), due_at = now() where org_id = $1`,
+    [id],
+  );
+  for (let status = 'running'; status === 'running'; )
+    status = (await eraseOrgBatch(staffContext(pool), { org_id: id })).status;
+  // A look of staff at what is left is no row that came back; a key would be one.
+  await writeAudit(staffContext(pool), { action: 'staff.org.look', org_id: id });
+  const receipt = await svcctl('privacy', 'org-receipt', '--org', id, '--json');
+  expect([receipt.code, JSON.parse(receipt.out)]).toMatchObject([0, { id, ok: true, faults: [] }]);
+  await rows(
+    `insert into credit_notice (org_id, day, days, created_at) values ($1, current_date, 7, now())`,
+    [id],
+  );
+  const back = await svcctl('privacy', 'org-receipt', '--org', id);
+  expect([back.code, back.out]).toEqual([1, expect.stringContaining('credit_notice has 1 rows again')]);
+}, 90_000);
