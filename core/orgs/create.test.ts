@@ -2,8 +2,10 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { staffContext } from '../../test/support/provision.ts';
 import { createPool } from '../db/index.ts';
+import { type Context, type Id, openColumn, type Services, sealColumn } from '../kernel/index.ts';
 import { readBalance } from '../ledger/index.ts';
 import { createOrg, createProject, findOrg, findProject, lockOrg, type Org } from './index.ts';
+import { newPepper } from './pepper.ts';
 
 const pool = createPool(await createTestDatabase(), { max: 4 });
 const context = staffContext(pool);
@@ -65,4 +67,35 @@ test("the plan bounds projects, a slug is one project's, and another organizatio
   expect(others.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
   const other = await createOrg(context, { ...input, slug: 'other' });
   expect(await findProject(pool, { org_id: other.id, id: first.id })).toBeNull();
+});
+
+test('a pepper is plain until others are sealed under a key of the ring, and then sealed at once', async () => {
+  const with_ring = (root_key: Buffer): Context => ({
+    ...context,
+    services: { root_key } as unknown as Services,
+  });
+  const ring = Buffer.alloc(32, 5);
+  const pepperOf = async (id: Id<'org'>) => {
+    const { rows } = await pool.query<{ pepper: Buffer | null; pepper_sealed: Buffer | null }>({
+      ...{ name: 'test.pepper', text: 'select pepper, pepper_sealed from org where id = $1', values: [id] },
+    });
+    return rows[0];
+  };
+  const make = async (root_key: Buffer) => {
+    const org_id = context.newId('org');
+    return { org_id, row: await newPepper(with_ring(root_key), org_id) };
+  };
+  expect((await make(ring)).row).toMatchObject({ pepper: expect.any(Buffer), pepper_sealed: null });
+  const { id } = await createOrg(context, { ...input, slug: 'rotated' });
+  const plain = (await pepperOf(id))?.pepper as Buffer;
+  await pool.query({
+    name: 'test.seal_pepper',
+    text: 'update org set pepper = null, pepper_sealed = $2 where id = $1',
+    values: [id, sealColumn(ring, 'org.pepper_sealed', [id], plain)],
+  });
+  const { org_id, row } = await make(ring);
+  expect(row).toMatchObject({ pepper: null, pepper_sealed: expect.any(Buffer) });
+  expect(openColumn(ring, 'org.pepper_sealed', [org_id], row.pepper_sealed as Buffer)).toHaveLength(32);
+  // A ring that opens none of the others is not that of this installation.
+  expect((await make(Buffer.alloc(32, 6))).row.pepper_sealed).toBe(null);
 });

@@ -1,14 +1,8 @@
 // Making organizations and projects; the caller decides who may.
-import {
-  type Context,
-  type Environment,
-  type Id,
-  microUsd,
-  ServiceError,
-  secureBytes,
-} from '../kernel/index.ts';
+import { type Context, type Environment, type Id, microUsd, ServiceError } from '../kernel/index.ts';
 import { orderBook, orderBudget, orderCredit } from '../ledger/index.ts';
 import { currencyOf } from './currency.ts';
+import { newPepper } from './pepper.ts';
 import { placeFor } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
 import { countProjects, findProject, insertProject } from './project-store.ts';
@@ -65,7 +59,7 @@ export function createOrg(
       billing_country: org.billing_country,
       billing_currency: currencyOf(org.billing_country),
       data_policy: DEFAULT_DATA_POLICY,
-      pepper: secureBytes(32),
+      ...(await newPepper(context, id)),
       shard,
       at,
     });

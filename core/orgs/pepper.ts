@@ -1,7 +1,17 @@
-// The key of the hashes of an organization's end users. It is sealed under the key ring by `svcctl keyring rotate`; what was
-// made since then or before is still as it was made.
-import { type Db, type Id, openColumn, type RootKeyRing } from '../kernel/index.ts';
-import { findPepperRow } from './policy-store.ts';
+// The key of the hashes of an organization's end users. The first `svcctl keyring rotate` of an installation seals those that
+// are there; what is made after it is sealed at once.
+import {
+  type Context,
+  type Db,
+  headerOf,
+  type Id,
+  openColumn,
+  type RootKeyRing,
+  rootKeys,
+  sealColumn,
+  secureBytes,
+} from '../kernel/index.ts';
+import { findPepperHeader, findPepperRow } from './policy-store.ts';
 import { findGrantRow } from './store.ts';
 import type { GrantFacts, PepperRow } from './types.ts';
 
@@ -9,6 +19,23 @@ import type { GrantFacts, PepperRow } from './types.ts';
 export interface PepperPlace {
   readonly db: Db;
   readonly root_key: RootKeyRing;
+}
+
+/**
+ * A pepper as the organization `org_id` is made with it: sealed where those of others are, under a key of this ring. Until the
+ * first rotation programs of an earlier release may run, which read no sealed one; and a ring that opens none of them is not
+ * that of the installation.
+ */
+export async function newPepper(
+  { db, services }: Pick<Context, 'db' | 'services'>,
+  org_id: Id<'org'>,
+): Promise<PepperRow> {
+  const pepper = secureBytes(32);
+  const header = await findPepperHeader(db);
+  const isOfRing = (found: Buffer) => rootKeys(services.root_key).some((key) => headerOf(key).equals(found));
+  if (header === null || !isOfRing(header)) return { pepper, pepper_sealed: null };
+  const pepper_sealed = sealColumn(services.root_key, 'org.pepper_sealed', [org_id], pepper);
+  return { pepper: null, pepper_sealed };
 }
 
 function openPepper(place: PepperPlace, org_id: Id<'org'>, { pepper, pepper_sealed }: PepperRow): Buffer {

@@ -47,3 +47,12 @@ export async function findPepperRow(db: Db, org_id: Id<'org'>): Promise<PepperRo
   });
   return rows[0] ?? null;
 }
+
+/** The first bytes of some pepper that is sealed, which name its key; null while none is. */
+export async function findPepperHeader(db: Db): Promise<Buffer | null> {
+  const { rows } = await db.query<{ header: Buffer }>({
+    name: 'orgs.find_pepper_header',
+    text: 'select substring(pepper_sealed for 8) as header from org where pepper_sealed is not null limit 1',
+  });
+  return rows[0]?.header ?? null;
+}

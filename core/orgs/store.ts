@@ -25,17 +25,16 @@ export async function insertOrg(
     billing_country: string;
     billing_currency: string;
     data_policy: OrgDataPolicy;
-    pepper: Buffer;
     shard: string;
     at: Date;
-  },
+  } & PepperRow,
 ): Promise<Pick<Org, 'live_book_id' | 'sandbox_book_id'> | null> {
   const { rows } = await db.query<Pick<Org, 'live_book_id' | 'sandbox_book_id'>>({
     name: 'orgs.insert',
     text: `
       insert into org (id, slug, name, kind, plan_id, billing_country, billing_currency, data_policy, pepper,
-                       shard, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+                       pepper_sealed, shard, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
       on conflict (slug) do nothing
       returning live_book_id, sandbox_book_id`,
     values: [
@@ -48,6 +47,7 @@ export async function insertOrg(
       org.billing_currency,
       JSON.stringify(org.data_policy),
       org.pepper,
+      org.pepper_sealed,
       org.shard,
       org.at,
     ],
