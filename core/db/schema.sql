@@ -4479,7 +4479,7 @@ CREATE OR REPLACE FUNCTION public.drop_audit_days(p_before date, p_chains intege
  RETURNS bigint
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   own_before date := least(p_before, (now() at time zone 'UTC')::date - 730);
@@ -4505,7 +4505,7 @@ CREATE OR REPLACE FUNCTION public.erase_org_rows(of_table text, of_org text, at_
  RETURNS bigint
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   own text := case of_table
@@ -4670,7 +4670,7 @@ CREATE OR REPLACE FUNCTION public.redact_audit_entries(of_org text, entries bigi
  RETURNS bigint
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   redacted bigint;

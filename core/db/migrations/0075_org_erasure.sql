@@ -45,7 +45,7 @@ alter table audit_entry add column redacted_hash bytea check (octet_length(redac
 -- Takes out of entries what names people of an organization under erasure: of each only who acted (`actors`), and of all
 -- what they were about. `hashes` cover what stays.
 create function redact_audit_entries(of_org text, entries bigint[], actors boolean[], hashes bytea[]) returns bigint
-language plpgsql security definer set search_path = pg_catalog, public as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   redacted bigint;
 begin
@@ -70,7 +70,7 @@ grant execute on function redact_audit_entries(text, bigint[], boolean[], bytea[
 -- Deletes at most `at_most` rows of a table that belong to an organization under erasure, and of no other. The role of
 -- programs may not delete from some of these tables; this is the one way.
 create function erase_org_rows(of_table text, of_org text, at_most int) returns bigint
-language plpgsql security definer set search_path = pg_catalog, public as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   own text := case of_table
     when 'key_notice' then 'key_id in (select id from public.api_key where org_id = $1)'

@@ -2,7 +2,7 @@
 -- The audit log is kept for 730 days. Chains are of one organization and one day each, so that whole ones go and the others stay whole.
 -- Programs cannot delete from it; this is the one way, and what is younger by the clock of the database it lets nobody delete.
 create function drop_audit_days(p_before date, p_chains int) returns bigint
-language plpgsql security definer set search_path = pg_catalog, public as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   own_before date := least(p_before, (now() at time zone 'UTC')::date - 730);
   dropped bigint;
