@@ -10,7 +10,7 @@ import {
   type RequestId,
   type ServiceError,
 } from '@svc/core/kernel/index.ts';
-import { admit, runOnce, runOperation } from '@svc/core/operations/index.ts';
+import { admit, admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { Static, TSchema } from 'typebox';
 import { refusalOfBody } from './errors.ts';
 
@@ -81,7 +81,8 @@ export class Runner {
     options: RunOptions = {},
   ): Promise<Static<O>> {
     const plain = operation as unknown as Operation;
-    this.admit(plain, options.environment);
+    const caller = actingIn(this.caller, options.environment);
+    await admitOrNote(plain, { caller, at: now(), open: () => this.context(options.environment) });
     const checked = this.request.readInput(plain, input);
     const context = this.context(options.environment);
     const idempotency_key = options.idempotency_key ?? null;

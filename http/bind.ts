@@ -2,7 +2,7 @@
 // denied does not learn whether the body was valid or the target exists.
 import { Readable } from 'node:stream';
 import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
-import { admit, runOnce, runOperation } from '@svc/core/operations/index.ts';
+import { admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
@@ -119,7 +119,8 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
       const caller = await authenticate(parts, operation, request);
       // Payment rails are not rate limited: one that is refused for its rate would give up on its callback.
       if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
-      admit(operation, caller, now());
+      const open = () => requestContext(parts, request, reply, caller);
+      await admitOrNote(operation, { caller, at: now(), open });
       callers.set(request, caller);
     },
     handler: (request, reply) => answer(parts, operation, read, request, reply),

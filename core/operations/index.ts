@@ -1,5 +1,6 @@
 export { admit, admittingRoles } from './access.ts';
 export { createContext, runOperation } from './context.ts';
+export { admitOrNote } from './denials.ts';
 export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
 export { type Jobs, relayParts, startJobs } from './jobs.ts';
