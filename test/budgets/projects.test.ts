@@ -158,6 +158,12 @@ test('a hard budget pauses a project, exactly, under many calls at once; each wa
   expect(await world.call(tenant, 1_000)).toBe('ok');
   const again = await harness.call('POST', `${path(id)}/resume`, { key: tenant.key });
   expect([again.statusCode, again.json().error.code]).toEqual([409, 'state_conflict']);
+  const audited = await harness.pool.query<{ target_id: string }>({
+    name: 'test.audited',
+    text: `select target_id from audit_entry where action = 'projects.resume' and org_id = $1`,
+    values: [tenant.org.id],
+  });
+  expect(audited.rows).toEqual([{ target_id: id }]);
 
   await patch({ monthly_micro: 14_000 });
   expect(await world.call(tenant, 1)).toBe('budget_exhausted');

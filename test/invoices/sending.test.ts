@@ -86,6 +86,9 @@ test('who may not manage credits, whose document it is not, and what is no addre
   const path = `/v1/invoices/${invoice_id}/resend`;
   const post = (key: string, body: object) => harness.call('POST', path, { key, body });
   expect((await post(theirs.key, { to: 'x@example.com' })).statusCode).toBe(404);
+  const reader = await harness.makeKey(ours, { scopes: ['read:credits', 'inference'] });
+  const unscoped = await post(reader.secret, { to: 'x@example.com' });
+  expect([unscoped.statusCode, unscoped.json().error.code]).toEqual([403, 'permission_denied']);
   for (const to of [
     'nobody',
     'a@b@c',

@@ -89,6 +89,13 @@ test('a refund is answered 201 as it is now: pending, and not at the rail yet; i
   await send(made.refund);
   const second = (await post(topup, { amount_minor: 500 })).refund;
   await send(second);
+  const invoices = async (query: string) => {
+    const reply = await harness.call('GET', `/v1/invoices${query}`, { key: a.key });
+    return (reply.json() as { data: { id: string; kind: string }[] }).data;
+  };
+  const notes = await invoices('?kind=credit_note');
+  expect(notes.map(({ kind }) => kind)).toEqual(['credit_note', 'credit_note']);
+  expect((await invoices('')).map(({ id }) => id)).toEqual([...notes.map(({ id }) => id), topup.invoice_id]);
   const [, list] = await get(`?topup_id=${topup.id}`);
   expect((list as { data: Refund[] }).data.map(({ id }) => id)).toEqual([second.id, made.refund.id]);
 });

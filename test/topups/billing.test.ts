@@ -127,6 +127,23 @@ test('the first paid top-up fixes the currency; what is pending does not', async
   await world.expectRight();
 });
 
+test('with a GSTIN that was stored before it was found wrong nothing is sold, and a quote is still given', async () => {
+  await moveTo('IN', 'INR');
+  await harness.pool.query({
+    name: 'test.wrong_gstin',
+    text: `update org set gstin = '29AABCU9603R1ZX', billing_address = '{"state_code":"29"}' where id = $1`,
+    values: [a.org.id],
+  });
+  const body = { amount_minor: 50_000 };
+  const made = await harness.call('POST', '/v1/credits/topups', { key: a.key, body });
+  expect([made.statusCode, made.json().error]).toMatchObject([
+    400,
+    { code: 'invalid_gstin', param: 'gstin' },
+  ]);
+  const quote = await harness.call('GET', '/v1/credits/topups/quote?amount_minor=50000', { key: a.key });
+  expect(quote.statusCode).toBe(200);
+});
+
 test('in a currency in which nothing is sold, neither a quote nor a top-up is given, and the answer names those there are', async () => {
   await moveTo('US', 'INR');
   const quote = await harness.call('GET', '/v1/credits/topups/quote?amount_minor=50000', { key: a.key });
