@@ -169,7 +169,7 @@ async function runTenants(stack: Stack, options: Options, results: Results): Pro
 
 async function runCallbacks(stack: Stack, options: Options, results: Results): Promise<void> {
   if (!options.only.has('callbacks')) return;
-  const found = await measureCallbacks(stack, options.quick ? 5 : 20);
+  const found = await measureCallbacks(stack, { seconds: options.quick ? 5 : 20, rounds: options.rounds });
   results.callbacks = found;
   say('\n2,000 callbacks of a rail a second, six of ten repeats, two ignored, two forged, and 50 calls');
   const head = ['callbacks/s', 'gateway CPU µs each', 'calls p99 ms', 'failed'];
