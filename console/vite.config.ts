@@ -11,11 +11,12 @@ const proxy = Object.fromEntries(
 
 /**
  * What every page needs, in one file: a browser asks an HTTP/1.1 server for six files at a time, so that on a line with
- * 400 ms of delay twenty small files take a second longer than one. What opens over a page, charts and forms stay apart.
+ * 400 ms of delay twenty small files take a second longer than one. What opens over a page, what few people see, charts and
+ * forms stay apart.
  */
 const base = {
   name: 'base',
-  test: /console\/src\/(?:api|app|ui)\/(?!.*(?:main|palette|overlays|shortcut-table|create-org|dialog|chart|snippet|field|gen\/tools))/,
+  test: /console\/src\/(?:api|app|ui)\/(?!.*(?:main|look-note|suspended-note|sign-up|account|palette|overlays|shortcut-table|create-org|dialog|chart|snippet|field|gen\/tools))/,
 };
 
 export default defineConfig(({ mode }) => ({

@@ -11,12 +11,10 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
-import { LookNote } from './look-note.tsx';
 import { type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
-import { SuspendedNote } from './suspended-note.tsx';
 import { Unreachable } from './unreachable.tsx';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
@@ -26,6 +24,9 @@ const CreateOrgDialog = lazy(() =>
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
 const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
+// So is what few people ever read above a page.
+const LookNote = lazy(() => import('./look-note.tsx').then((m) => ({ default: m.LookNote })));
+const SuspendedNote = lazy(() => import('./suspended-note.tsx').then((m) => ({ default: m.SuspendedNote })));
 const LegalNote = lazy(() => import('../pages/legal/note.tsx').then((m) => ({ default: m.LegalNote })));
 const Announcements = lazy(() => import('./announcements.tsx').then((m) => ({ default: m.Announcements })));
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
@@ -215,7 +216,7 @@ function useWindowTitle(): void {
 }
 
 function Frame({ session, ended }: { session: Session; ended: boolean }) {
-  const { env } = useOrg();
+  const { env, role, status } = useOrg();
   const [over, setOver] = useState<Over>(null);
   const find = useRef<HTMLInputElement>(null);
   useFocusOnArrival();
@@ -249,10 +250,10 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
             <Account session={session} />
           </header>
           <OfflineNote />
-          <LookNote />
-          <SuspendedNote />
           <Suspense fallback={null}>
-            <LegalNote />
+            {session.look_ends_at !== undefined && <LookNote />}
+            {status !== 'active' && <SuspendedNote />}
+            {(role === 'owner' || role === 'admin') && status !== 'closed' && <LegalNote />}
             <Announcements />
           </Suspense>
           <main className="page" id="main" tabIndex={-1}>

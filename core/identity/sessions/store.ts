@@ -88,7 +88,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
     name: 'identity.insert_session',
     text: `
       insert into session (id, hash, user_id, org_id, method, transport, two_factor, ip_prefix, user_agent,
-                           proved_at, created_at, last_seen_at, idle_seconds, expires_at, sso_org_id, sso_subject, sso_sid)
+                           proved_at, created_at, last_seen_at, idle_seconds, expires_at, sso_org_id, sso_subject_hash, sso_sid_hash)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16)`,
     values: [
       session.id,
@@ -226,7 +226,7 @@ export async function endProviderSessions(
     text: `
       delete from session
        where sso_org_id = $1 and created_at < $4
-         and (sso_sid = $3 or sso_subject = $2 and ($3::bytea is null or sso_sid is null))
+         and (sso_sid_hash = $3 or sso_subject_hash = $2 and ($3::bytea is null or sso_sid_hash is null))
        returning id, user_id`,
     values: [args.org_id, args.subject, args.sid, args.before],
   });

@@ -4,16 +4,14 @@ import { useQuery } from 'urql';
 import { LegalWaitsDocument } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { managesMembers } from '../members/roles.ts';
 
 /** An acceptance changes the answer, also of an organisation that has none yet. */
 const context = { additionalTypenames: ['LegalAcceptance'] };
 
 export function LegalNote() {
-  const { slug, env, role, status } = useOrg();
-  const pause = !managesMembers(role) || status === 'closed';
-  const [{ data }] = useQuery({ query: LegalWaitsDocument, pause, context });
-  const waiting = pause ? [] : (data?.legal?.documents ?? []).filter(({ outstanding }) => outstanding);
+  const { slug, env, role } = useOrg();
+  const [{ data }] = useQuery({ query: LegalWaitsDocument, context });
+  const waiting = (data?.legal?.documents ?? []).filter(({ outstanding }) => outstanding);
   if (waiting.length === 0) return null;
   const titles = waiting.map(({ title }) => title).join(', ');
   return (
