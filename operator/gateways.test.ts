@@ -167,6 +167,8 @@ test('status says within two seconds what each gateway enforces, however often t
 });
 
 test('events tell when gateways come and go, and nobody writes a status that says what it said', async () => {
+  // Rounds that were tried again may have left one, and nobody would answer the operator after it.
+  while (live.length < 3) await startOne();
   await live.pop()?.kill();
   const follows = async () => {
     const { status } = (await findPolicy(access, namespace, 'agents')) ?? {};
