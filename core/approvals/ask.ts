@@ -14,7 +14,7 @@ interface Act {
   readonly action: string;
   /** What it is carried out with. */
   readonly input: Readonly<Record<string, unknown>>;
-  readonly org: { readonly id: Id<'org'>; readonly name: string } | null;
+  readonly org_id: Id<'org'> | null;
   readonly amount_micro_usd: number;
   readonly reason: string;
 }
@@ -26,7 +26,7 @@ interface Act {
  */
 export async function askSecondPerson(context: Context, act: Act): Promise<void> {
   const { caller } = context;
-  const { action, input, org, amount_micro_usd, reason } = act;
+  const { action, input, org_id, amount_micro_usd, reason } = act;
   if (caller.kind !== 'staff') throw new Error(`${action} is an act of staff`);
   const { staff_id } = caller;
   if (staff_id === null || amount_micro_usd <= ALONE_MAX_MICRO_USD) return;
@@ -34,12 +34,12 @@ export async function askSecondPerson(context: Context, act: Act): Promise<void>
   const id = await context.transaction(async (context) => {
     const made = await putApproval(context.db, {
       ...{ id: context.newId('approval'), action, input, input_hash: sha256(canonicalJson(input)) },
-      ...{ org_id: org?.id ?? null, amount_micro_usd, reason, asked_by: staff_id, asked_at },
+      ...{ org_id, amount_micro_usd, reason, asked_by: staff_id, asked_at },
       expires_at: new Date(asked_at.getTime() + WAITS_DAYS * DAY_MS),
     });
     if (made.is_new)
       await writeAudit(context, {
-        ...{ action: 'staff.approvals.ask', org_id: org?.id ?? null, reason },
+        ...{ action: 'staff.approvals.ask', org_id, reason },
         target: { type: 'approval', id: made.id, display: action },
         after: { action, amount_micro_usd },
       });

@@ -194,7 +194,7 @@ export const grantCreditOperation = operation({
     const org = await getStaffOrg(context, input.id);
     const { amount_micro: amount_micro_usd, reason } = input;
     const asked = { ...input, id: org.id };
-    await askSecondPerson(context, { action: GRANT, input: asked, org, amount_micro_usd, reason });
+    await askSecondPerson(context, { action: GRANT, input: asked, org_id: org.id, amount_micro_usd, reason });
     const { book_id, reference, replay } = await context.transaction((context) =>
       orderGrant(context, org, input),
     );
@@ -213,9 +213,16 @@ export const grantCreditOperation = operation({
   },
 });
 
-/** Grants what a second person has approved, in the open transaction. @throws ServiceError idempotency_conflict. */
+/**
+ * Grants what a second person has approved, in the open transaction; a reference that has granted already moves nothing, which who
+ * approves must not take for done. @throws ServiceError idempotency_conflict, already_exists.
+ */
 export async function grantApproved(context: Context, input: Grant & { readonly id: string }): Promise<void> {
-  await orderGrant(context, await getStaffOrg(context, input.id), input);
+  const { replay } = await orderGrant(context, await getStaffOrg(context, input.id), input);
+  if (replay)
+    throw new ServiceError('already_exists', 'This reference has granted already. Refuse this one.', {
+      param: 'reference',
+    });
 }
 
 interface Grant {

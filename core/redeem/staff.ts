@@ -96,7 +96,7 @@ export const createBatchOperation = operation({
   async run(context, input) {
     const { amount_micro, codes, name } = input;
     await askSecondPerson(context, {
-      ...{ action: MAKE_CODES, input, org: null, reason: `codes ${name}` },
+      ...{ action: MAKE_CODES, input, org_id: null, reason: `codes ${name}` },
       // What all of them are worth: a batch of small codes moves as much.
       amount_micro_usd: Math.min(amount_micro * codes, Number.MAX_SAFE_INTEGER),
     });

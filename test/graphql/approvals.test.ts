@@ -194,6 +194,17 @@ test('an act that has become impossible is refused to who approves, and stays as
   expect((await list(true))[0]).toMatchObject({ id, status: 'PENDING' });
 });
 
+test('a grant that was booked already is not approved again, as if it moved something', async () => {
+  const first = await ask('big-7');
+  expect(await send(second, approve, { id: first })).toMatchObject({ approval: { status: 'APPROVED' } });
+  const again = await ask('big-7');
+  expect(again).not.toBe(first);
+  expect(await send(second, approve, { id: again })).toMatchObject({ code: 'already_exists' });
+  expect(await send(asker, refuse, { id: again, reason: 'granted' })).toMatchObject({
+    approval: { status: 'WITHDRAWN' },
+  });
+});
+
 /** A payment of so many cents, one dollar short of what was asked. */
 async function inReview(total_minor: number): Promise<string> {
   const { context, pool } = harness;

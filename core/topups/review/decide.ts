@@ -73,14 +73,13 @@ async function lockReview(context: Context, id: Id<'topup'>): Promise<Topup> {
 export async function readReviewWorth(
   context: Context,
   id: Id<'topup'>,
-): Promise<{ org: { id: Id<'org'>; name: string }; amount_micro_usd: number } | null> {
+): Promise<{ org_id: Id<'org'>; amount_micro_usd: number } | null> {
   const topup = await findTopup(context.db, { id, org_id: null });
   if (topup?.status !== 'review') return null;
   const paid = await paidFor(context, topup);
   const offer = await offerFor(context, topup, paid);
-  const org_name = (await nameTopups(context.db, [id])).get(id)?.org_name ?? '';
   return {
-    org: { id: topup.org_id, name: org_name },
+    org_id: topup.org_id,
     amount_micro_usd: Math.max(topup.credits_micro, offer?.credits_micro ?? 0),
   };
 }
