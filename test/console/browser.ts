@@ -14,6 +14,14 @@ export interface Look {
   readonly height?: number;
 }
 
+/** Both themes, on a desk and on a phone. */
+export const fourLooks = [
+  { scheme: 'light', width: 1440 },
+  { scheme: 'dark', width: 1440 },
+  { scheme: 'light', width: 360 },
+  { scheme: 'dark', width: 360 },
+] as const satisfies readonly Look[];
+
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;

@@ -6,6 +6,7 @@ import { startRedis } from '../support/redis.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
+  fourLooks,
   openPage,
   picture,
   signedIn,
@@ -185,12 +186,7 @@ test('an owner makes a project, and archives one that has no keys', async () => 
 
 test('a viewer reads the budgets and changes none; the page keeps to its width in both themes', async () => {
   const viewer = await signedIn(browser, stack, stack.viewer);
-  for (const look of [
-    { scheme: 'light', width: 1440 },
-    { scheme: 'dark', width: 1440 },
-    { scheme: 'light', width: 360 },
-    { scheme: 'dark', width: 360 },
-  ] as const) {
+  for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, viewer);
     await page.goto(`${stack.console_url}/meridian/live/budgets`);
     await page

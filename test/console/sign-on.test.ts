@@ -4,7 +4,14 @@ import { startNameServer } from '../sim/dns.ts';
 import { startProvider } from '../sim/id-provider.ts';
 import { attribute } from '../sim/saml/forge.ts';
 import { startSamlServer } from '../sim/saml/server.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fourLooks,
+  openPage,
+  picture,
+  startConsole,
+} from './browser.ts';
 
 const names = await startNameServer();
 const { stack, browser, owner } = await startConsole({
@@ -160,12 +167,7 @@ test('an owner changes to SAML by a file of metadata, tries it out, and people s
   await guest.context.close();
 });
 
-const looks = [
-  { scheme: 'light', width: 1440 },
-  { scheme: 'dark', width: 1440 },
-  { scheme: 'light', width: 360 },
-  { scheme: 'dark', width: 360 },
-] as const;
+const looks = fourLooks;
 
 test.each(looks)('the page looks right in $scheme at $width pixels', async ({ scheme, width }) => {
   const { page, context, faults } = await openPage(browser, { scheme, width }, owner);

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
+  fourLooks,
   openPage,
   picture,
   signedIn,
@@ -31,12 +32,7 @@ test('nobody but an owner is offered to close it', async () => {
 });
 
 test('the question is accessible and keeps to its width, in both themes', async () => {
-  for (const look of [
-    { scheme: 'light', width: 1440 },
-    { scheme: 'dark', width: 1440 },
-    { scheme: 'light', width: 360 },
-    { scheme: 'dark', width: 360 },
-  ] as const) {
+  for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, owner);
     await page.goto(`${stack.console_url}/meridian/live/settings`);
     await page.getByRole('button', { name: 'Close the organisation' }).click();

@@ -7,6 +7,7 @@ import { staffContext } from '../../support/provision.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
+  fourLooks,
   openPage,
   picture,
   signedIn,
@@ -149,12 +150,7 @@ test('who makes an organisation accepts the terms with it, and they do not wait 
 
 test('a viewer reads the documents with their versions and accepts none, in both themes and at 360 px', async () => {
   const viewer = await signedIn(browser, stack, stack.viewer);
-  for (const look of [
-    { scheme: 'light', width: 1440 },
-    { scheme: 'dark', width: 1440 },
-    { scheme: 'light', width: 360 },
-    { scheme: 'dark', width: 360 },
-  ] as const) {
+  for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, viewer);
     await page.goto(legal_url);
     await page

@@ -4,10 +4,10 @@ import { type BudgetRowFragment, UpdateProjectDocument } from '../../api/gen/gra
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { LimitCells, limitColumns } from './limit-cells.tsx';
+import { LimitFields } from './limit-fields.tsx';
 import { limitChanges, type RequestFaults } from './limits.ts';
 import type { Limits } from './limits-card.tsx';
 
@@ -62,17 +62,6 @@ export function ProjectLimitsDialog(props: {
     const done = await send(UpdateProjectDocument, { id: row.id, limits: read.changes });
     if (done !== null) onDone(`The limits of ${row.name} hold from now on.`);
   };
-  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => (
-    <TextField
-      label={label}
-      name={name}
-      inputMode="numeric"
-      placeholder="no limit"
-      defaultValue={row.limits[name] ?? ''}
-      autoComplete="off"
-      fault={faults[name] ?? null}
-    />
-  );
   return (
     <Dialog
       title={`Limits of ${row.name}`}
@@ -80,11 +69,7 @@ export function ProjectLimitsDialog(props: {
       onClose={onClose}
     >
       <form className="budget-form" onSubmit={(event) => void submit(event)} noValidate>
-        <div className="limit-fields">
-          {limit('rpm', 'Calls a minute')}
-          {limit('tpm', 'Tokens a minute')}
-          {limit('concurrency', 'At once')}
-        </div>
+        <LimitFields placeholder="no limit" values={row.limits} faults={faults} />
         <FormFault fault={fault} />
         <DialogFoot onClose={onClose} busy={busy}>
           Save limits

@@ -6,6 +6,7 @@ import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { countText } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
+import { LimitFields } from './limit-fields.tsx';
 import { holds, type RequestFaults, requestOf } from './limits.ts';
 import type { LimitedKey, Limits } from './limits-card.tsx';
 
@@ -42,19 +43,9 @@ export function RequestDialog(props: {
     event.preventDefault();
     void request(new FormData(event.currentTarget));
   };
-  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => {
+  const hint = (name: 'rpm' | 'tpm' | 'concurrency') => {
     const now = holds(row.configured[name], plan[name]);
-    return (
-      <TextField
-        label={label}
-        name={name}
-        inputMode="numeric"
-        placeholder="as it is"
-        hint={now === null ? 'no limit now' : `now ${countText(now)}`}
-        autoComplete="off"
-        fault={faults[name] ?? null}
-      />
-    );
+    return now === null ? 'no limit now' : `now ${countText(now)}`;
   };
   return (
     <Dialog
@@ -63,11 +54,7 @@ export function RequestDialog(props: {
       onClose={onClose}
     >
       <form className="budget-form" onSubmit={submit} noValidate>
-        <div className="limit-fields">
-          {limit('rpm', 'Calls a minute')}
-          {limit('tpm', 'Tokens a minute')}
-          {limit('concurrency', 'At once')}
-        </div>
+        <LimitFields placeholder="as it is" hint={hint} faults={faults} />
         <TextField
           label="Reason"
           name="reason"

@@ -10,6 +10,7 @@ import { useSend } from '../../api/send.ts';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
+import { LimitFields } from '../budgets/limit-fields.tsx';
 import { changesOf, dollarsOf, type KeyFaults } from './changes.ts';
 import { ScopeChoice, toggled } from './scope-choice.tsx';
 
@@ -23,17 +24,6 @@ function useUpdate(onDone: (row: KeyRowFragment) => void) {
 }
 
 function BudgetAndLimits({ row, faults }: { row: KeyRowFragment; faults: KeyFaults }) {
-  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => (
-    <TextField
-      label={label}
-      name={name}
-      inputMode="numeric"
-      placeholder="as the plan"
-      defaultValue={row.limits[name] ?? ''}
-      autoComplete="off"
-      fault={faults[name] ?? null}
-    />
-  );
   return (
     <>
       <TextField
@@ -52,11 +42,7 @@ function BudgetAndLimits({ row, faults }: { row: KeyRowFragment; faults: KeyFaul
           Stop calls when the budget is spent <span className="faint">otherwise you are only warned</span>
         </span>
       </label>
-      <div className="key-limits">
-        {limit('rpm', 'Calls a minute')}
-        {limit('tpm', 'Tokens a minute')}
-        {limit('concurrency', 'At once')}
-      </div>
+      <LimitFields placeholder="as the plan" values={row.limits} faults={faults} />
     </>
   );
 }

@@ -12,12 +12,11 @@ import { useSessionState } from '../../../api/session.ts';
 import { useOlder } from '../../../pages/credits/older.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { PageHead } from '../../../ui/card.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { exactText } from '../../../ui/format/money.ts';
-import { saveText } from '../../../ui/save-file.ts';
 import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
 import { useMay } from '../../realm.ts';
+import { CodesDialog } from '../codes/codes-dialog.tsx';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { WaitingCard } from '../waiting-card.tsx';
 
@@ -131,6 +130,9 @@ function Act({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void
   );
 }
 
+/** The name of a batch of codes. */
+const codesOf = ({ input }: Row) => input.find(({ name }) => name === 'name')?.value ?? 'codes';
+
 interface Doing {
   readonly row: Row;
   readonly verdict: Verdict;
@@ -144,7 +146,8 @@ function Decision(props: { doing: Doing; onClose: () => void; onDone: () => void
   const approves = verdict === 'approve';
   const codes = useRef<string | null>(null);
   const [csv, setCsv] = useState<string | null>(null);
-  if (csv !== null) return <Codes csv={csv} onClose={onDone} />;
+  if (csv !== null)
+    return <CodesDialog title="The codes are made" file={`${codesOf(row)}.csv`} csv={csv} onClose={onDone} />;
   const refusal = is_mine ? 'Take it back' : 'Refuse it';
   return (
     <DecideDialog
@@ -171,26 +174,6 @@ function Decision(props: { doing: Doing; onClose: () => void; onDone: () => void
       onClose={onClose}
       onDone={() => (codes.current === null ? onDone() : setCsv(codes.current))}
     />
-  );
-}
-
-function Codes({ csv, onClose }: { csv: string; onClose: () => void }) {
-  return (
-    <Dialog
-      title="The codes are made"
-      note="They are shown here and nowhere else. Hand them to who asked for them."
-      onClose={() => undefined}
-    >
-      <div className="dialog-form">
-        <textarea className="input codes mono" aria-label="Codes as CSV" readOnly rows={8} value={csv} />
-        <div className="dialog-foot">
-          <Button kind="primary" icon="download" onClick={() => saveText(csv, 'codes.csv')}>
-            Save as a file
-          </Button>
-          <Button onClick={onClose}>I have them, close</Button>
-        </div>
-      </div>
-    </Dialog>
   );
 }
 

@@ -2,12 +2,11 @@
 import { type FormEvent, useState } from 'react';
 import { CreateRedeemBatchDocument } from '../../../api/gen/staff/graphql.ts';
 import { useSend } from '../../../api/send.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { plural } from '../../../ui/format/numbers.ts';
-import { saveText } from '../../../ui/save-file.ts';
 import { FormFault } from '../../../ui/states.tsx';
+import { CodesDialog } from './codes-dialog.tsx';
 import { type BatchFaults, type BatchForm, batchOf, fields } from './form.ts';
 
 interface Made {
@@ -78,38 +77,13 @@ function Fields({ faults }: { faults: BatchFaults }) {
   );
 }
 
-function Codes({ made, onClose }: { made: Made; onClose: () => void }) {
-  const [saved, setSaved] = useState(false);
-  return (
-    <Dialog
-      title={`${plural(made.codes, 'code')} of ${made.name}`}
-      note="They are shown here and nowhere else: the service keeps only what it needs to know one again."
-      onClose={saved ? onClose : () => undefined}
-    >
-      <div className="dialog-form">
-        <textarea className="input codes mono" aria-label="Codes as CSV" readOnly rows={8} value={made.csv} />
-        <div className="dialog-foot">
-          <Button
-            kind="primary"
-            icon="download"
-            onClick={() => {
-              saveText(made.csv, `${made.name}.csv`);
-              setSaved(true);
-            }}
-          >
-            Save as a file
-          </Button>
-          <Button onClick={onClose}>I have them, close</Button>
-        </div>
-      </div>
-    </Dialog>
-  );
-}
-
 export function CreateBatchDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [made, setMade] = useState<Made | null>(null);
   const { create, busy, faults, fault } = useCreate(setMade);
-  if (made !== null) return <Codes made={made} onClose={onDone} />;
+  if (made !== null) {
+    const title = `${plural(made.codes, 'code')} of ${made.name}`;
+    return <CodesDialog title={title} file={`${made.name}.csv`} csv={made.csv} onClose={onDone} />;
+  }
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     void create(readForm(event.currentTarget));
