@@ -1,6 +1,7 @@
 // What callers see of an error of the GraphQL executor.
 import { newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import {
+  buildSchema,
   execute,
   GraphQLEnumType,
   GraphQLError,
@@ -10,6 +11,7 @@ import {
   GraphQLSchema,
   parse,
   type GraphQLSchema as Schema,
+  validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { shownError } from './errors.ts';
@@ -72,4 +74,59 @@ test('a fault of the document keeps its words, a refusal its code, and neither i
   const refused = await ask('{ missing }');
   expect(refused.shown).toEqual([['missing', 'not_found', 'Not here.']]);
   expect([...unset.defects, ...wrong.defects, ...refused.defects]).toEqual([]);
+});
+
+const given = buildSchema(`
+  input KeyInput { id: ID!, secret: String!, count: Int }
+  type Query { make(input: KeyInput!): Int }
+`);
+const make = 'query($input: KeyInput!) { make(input: $input) }';
+const wordsOf = (errors: readonly GraphQLError[] = []) =>
+  errors.map((error) => {
+    const { message, extensions, locations } = shownError(error, newRequestId(), () => {
+      throw new Error('no defect');
+    });
+    return [message, extensions['code'], locations?.length];
+  });
+
+test.each([
+  [
+    'a member that is missing',
+    { secret: 'sk-planted' },
+    'Variable "$input" got an invalid value; Field "id" of required type "ID!" was not provided.',
+  ],
+  [
+    'a member that there is none of',
+    { id: 'a', secret: 'sk-planted', label: 'x at "input.y"; z' },
+    'Variable "$input" got an invalid value; Field "label" is not defined by type "KeyInput".',
+  ],
+  [
+    'a list where a text belongs',
+    { id: 'a', secret: ['sk-planted'] },
+    'Variable "$input" got an invalid value at "input.secret"; String cannot represent a non string value.',
+  ],
+  [
+    'a text where an object belongs',
+    'sk-planted',
+    'Variable "$input" got an invalid value; Expected type "KeyInput" to be an object.',
+  ],
+])('what was given for a variable is never repeated: %s', async (_what, input, message) => {
+  const { errors } = await execute({ schema: given, document: parse(make), variableValues: { input } });
+  expect(wordsOf(errors)).toEqual([[message, 'GRAPHQL_VALIDATION_FAILED', 1]]);
+});
+
+test('nor is what stands in a document in the place of something else', () => {
+  for (const [text, message] of [
+    ['{ make(input: "sk-planted") }', 'Expected value of type "KeyInput!".'],
+    ['{ make(input: { id: 1, secret: ["sk-planted"] }) }', 'String cannot represent a non string value.'],
+  ] as const)
+    expect(wordsOf(validate(given, parse(text)))).toEqual([[message, 'GRAPHQL_VALIDATION_FAILED', 1]]);
+  try {
+    parse('{ make(input: { secret "sk-planted" }) }');
+    expect.unreachable();
+  } catch (error) {
+    expect(wordsOf([error as GraphQLError])).toEqual([
+      ['Syntax Error: Expected ":", found String.', 'GRAPHQL_VALIDATION_FAILED', 1],
+    ]);
+  }
 });

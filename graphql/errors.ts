@@ -89,6 +89,31 @@ function isAboutValue(error: GraphQLError): boolean {
   );
 }
 
+/** How GraphQL says what it found in the place of something else, or was given: those words end with the value itself. */
+const quoting: readonly (readonly [RegExp, string])[] = [
+  [/(cannot represent [\w -]*value): .*$/s, '$1.'],
+  [/^(Expected value of type "[^"]*"), found .*$/s, '$1.'],
+  [/^(Syntax Error: .*?\b(?:Block)?String) ".*$/s, '$1.'],
+];
+
+/**
+ * `error` without what was given: of a variable with one wrong member GraphQL repeats the whole value, and inputs hold
+ * secrets. Variable and place stay, and what is expected there.
+ */
+export function withoutValues(error: GraphQLError): GraphQLError {
+  const { message } = error;
+  const plain = (text: string) => quoting.reduce((said, [found, kept]) => said.replace(found, kept), text);
+  const name = /^(Variable "\$\w+") got invalid value /.exec(message)?.[1];
+  if (name === undefined) {
+    const words = plain(message);
+    return words === message ? error : remade(error, words);
+  }
+  const reason = error.originalError?.message ?? '';
+  const place = / at "[^"]+"(?=; $)/.exec(message.slice(0, message.length - reason.length))?.[0] ?? '';
+  const words = `${name} got an invalid value${place}`;
+  return remade(error, reason === '' ? `${words}.` : `${words}; ${plain(reason)}`);
+}
+
 /**
  * `error` as it is sent. `explain` turns anything thrown into a refusal and logs defects (`operationSurface`). Errors
  * about the document are kept and get a code of their own.
@@ -100,8 +125,9 @@ export function shownError(
 ): GraphQLError {
   const thrown = thrownBy(error);
   if (thrown === null) {
-    if (typeof error.extensions['code'] === 'string') return error;
-    return withExtensions(error, { code: 'GRAPHQL_VALIDATION_FAILED' });
+    const said = withoutValues(error);
+    if (typeof said.extensions['code'] === 'string') return said;
+    return withExtensions(said, { code: 'GRAPHQL_VALIDATION_FAILED' });
   }
   const shown = refusalError(explain(thrown), request_id);
   return new GraphQLError(shown.message, {
@@ -111,15 +137,20 @@ export function shownError(
   });
 }
 
-/** `error` with additional extensions. */
-export function withExtensions(error: GraphQLError, extensions: Record<string, unknown>): GraphQLError {
-  return new GraphQLError(error.message, {
+/** `error` with other words, at the same place. */
+function remade(error: GraphQLError, message: string, extensions = error.extensions): GraphQLError {
+  return new GraphQLError(message, {
     ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
     ...(error.source === undefined ? {} : { source: error.source }),
     ...(error.positions === undefined ? {} : { positions: error.positions }),
     ...(error.path === undefined ? {} : { path: error.path }),
-    extensions: { ...error.extensions, ...extensions },
+    extensions,
   });
+}
+
+/** `error` with additional extensions. */
+export function withExtensions(error: GraphQLError, extensions: Record<string, unknown>): GraphQLError {
+  return remade(error, error.message, { ...error.extensions, ...extensions });
 }
 
 /** The refusal in a stored answer, which is kept as the body that REST sends. */

@@ -104,7 +104,7 @@ function labelTaken(): ServiceError {
   return new ServiceError('conflict', 'A key for this provider already has this label.', { param: 'label' });
 }
 
-const listByokOperation = operation({
+export const listByokOperation = operation({
   name: 'byok.list',
   method: 'GET',
   path: '/v1/byok',
@@ -145,7 +145,7 @@ const listByokOperation = operation({
   },
 });
 
-const createByokOperation = operation({
+export const createByokOperation = operation({
   name: 'byok.create',
   method: 'POST',
   path: '/v1/byok',
@@ -195,7 +195,7 @@ const createByokOperation = operation({
     }),
 });
 
-const patchByokOperation = operation({
+export const patchByokOperation = operation({
   name: 'byok.update',
   method: 'PATCH',
   path: '/v1/byok/:id',
@@ -238,7 +238,7 @@ const patchByokOperation = operation({
     }),
 });
 
-const deleteByokOperation = operation({
+export const deleteByokOperation = operation({
   name: 'byok.delete',
   method: 'DELETE',
   path: '/v1/byok/:id',
@@ -259,7 +259,7 @@ const deleteByokOperation = operation({
     }),
 });
 
-const validateByokOperation = operation({
+export const validateByokOperation = operation({
   name: 'byok.validate',
   method: 'POST',
   path: '/v1/byok/:id/validate',
@@ -270,7 +270,7 @@ const validateByokOperation = operation({
   errors: [],
   own_transactions: true,
   example: {
-    validation: { ok: true, provider_id: 'openai', status: 200, models: 71 },
+    validation: { ok: true, provider_id: 'openai', status: 200, models: 71, message: null },
     key: { ...byokExample, validated_at: '2026-11-21T10:00:00.000Z' },
   },
   async run(context, { id }) {
@@ -279,7 +279,8 @@ const validateByokOperation = operation({
     const secret_sealed = await readSealedKey(context.db, found);
     if (secret_sealed === null) throw notFound();
     const secret = openProviderKey(context.services.root_key, found.id, secret_sealed);
-    const { ok, rejected, status, models } = await providerKeys(context).probe(provider, secret);
+    const { rejected, ...probe } = await providerKeys(context).probe(provider, secret);
+    const { ok, status } = probe;
     return context.transaction(async (context) => {
       const accepted = ok ? 'active' : found.status;
       const noted = await noteProbe(context.db, {
@@ -291,7 +292,7 @@ const validateByokOperation = operation({
       // The key was deleted or replaced meanwhile, so the result is about a secret that is gone.
       const key = noted ?? (await getKey(context, id, findByokKey));
       await audit(context, 'byok.validate', key, { after: { ok, status } });
-      return { validation: { ok, provider_id: provider.id, status, models }, key: viewByok(key) };
+      return { validation: { provider_id: provider.id, ...probe }, key: viewByok(key) };
     });
   },
 });

@@ -41,6 +41,11 @@ export const ValidationView = named(
     provider_id: Type.String(),
     status: Type.Integer({ description: 'HTTP status of the provider; 0 without an answer' }),
     models: nullable(Type.Integer({ description: 'models that the provider lists for the key' })),
+    message: nullable(
+      Type.String({
+        description: 'what the provider says where it does not accept the key, without the key',
+      }),
+    ),
   }),
 );
 

@@ -30,6 +30,8 @@ export interface Probe {
   readonly rejected: boolean;
   /** How many models the provider lists for the key; null when it does not say. */
   readonly models: number | null;
+  /** What the provider says of a key that it did not accept, without the key; null where it says nothing. */
+  readonly message: string | null;
 }
 
 /** What is known about keys only where providers are called. */

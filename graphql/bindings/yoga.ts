@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { refusalError, shownError, withExtensions } from '../errors.ts';
+import { refusalError, shownError, withExtensions, withoutValues } from '../errors.ts';
 import {
   type Cost,
   costOf,
@@ -195,7 +195,7 @@ function getIsForPersisted(): Plugin {
 function ofDocument(error: GraphQLError): GraphQLError {
   const { code = '', http } = error.extensions as { code?: string; http?: object };
   const known = code !== '' && code !== 'GRAPHQL_PARSE_FAILED';
-  return withExtensions(error, {
+  return withExtensions(withoutValues(error), {
     code: known ? code : 'GRAPHQL_VALIDATION_FAILED',
     http: { status: 400, ...http, spec: false },
   });

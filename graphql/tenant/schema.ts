@@ -8,6 +8,7 @@ import './types/organization.ts';
 import './types/member.ts';
 import './types/announcement.ts';
 import './types/audit.ts';
+import './types/byok.ts';
 import './types/legal.ts';
 import './types/key.ts';
 import './types/money/plan.ts';

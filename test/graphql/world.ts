@@ -58,7 +58,14 @@ export function answerOf(response: LightMyRequestResponse): Answer {
 
 /** Starts everything once per test file. */
 export async function startWorld(
-  options: { persisted_only?: boolean; pages?: Pages; timeout_ms?: number; rate?: ManagementRate } = {},
+  options: {
+    persisted_only?: boolean;
+    pages?: Pages;
+    timeout_ms?: number;
+    rate?: ManagementRate;
+    /** A catalog file in addition to the committed one. */
+    providers_file?: string;
+  } = {},
 ): Promise<World> {
   const harness = await startHarness();
   const statements: string[] = [];
@@ -67,7 +74,7 @@ export async function startWorld(
   const catalog = await openCatalog({
     formats: builtIn.catalog,
     db: harness.pool,
-    files: [committedCatalog],
+    files: [committedCatalog, ...(options.providers_file === undefined ? [] : [options.providers_file])],
     log,
     poll_ms: 0,
   });

@@ -254,7 +254,7 @@ test.each([
     const secret = `sk-probe-${accounts.size}`;
     accounts.set(secret, { status, body });
     asked.length = 0;
-    expect(await providerKeys.probe(provider(kind), secret)).toEqual({ status, ...want });
+    expect(await providerKeys.probe(provider(kind), secret)).toEqual({ status, message: null, ...want });
     expect(asked.map(({ method, url }) => [method, url])).toEqual([[method, path]]);
   },
 );
@@ -265,6 +265,7 @@ test('an AWS key is tested with a signed request, and what is no key is refused 
   expect(await providerKeys.probe(provider('bedrock'), secret)).toMatchObject({
     status: 401,
     rejected: true,
+    message: 'bad key',
   });
   expect(asked[0]?.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIA0123456789ABCDEF\//);
   expect(providerKeys.faultOf(provider('bedrock'), 'AKIA:')).toBe(
@@ -275,6 +276,6 @@ test('an AWS key is tested with a signed request, and what is no key is refused 
 
 test('a provider that does not answer says nothing of the key', async () => {
   accounts.set('sk-gone', { status: 0, body: '' });
-  const nothing = { status: 0, ok: false, rejected: false, models: null };
+  const nothing = { status: 0, ok: false, rejected: false, models: null, message: null };
   expect(await providerKeys.probe(provider('openai'), 'sk-gone')).toEqual(nothing);
 });

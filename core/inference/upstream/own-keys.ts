@@ -8,6 +8,7 @@ import type { OwnKeys, OwnKeyUse } from '../../routing/index.ts';
 import type { FaultClass } from '../canonical/types.ts';
 import { type Credential, credentialFrom } from './credentials.ts';
 import type { ProviderKinds } from './kind.ts';
+import { secretParts, withoutParts } from './said.ts';
 
 /**
  * A refused key of a caller rests for a shorter time than one of the pool: its owner fixes the account and tries
@@ -16,8 +17,6 @@ import type { ProviderKinds } from './kind.ts';
 const REST_REFUSED_MS = 60_000;
 const REST_THROTTLED_MS = 5_000;
 const REST_MAX_MS = 600_000;
-/** Shorter parts of a secret may be ordinary words and are not redacted. */
-const SECRET_PART_MIN = 8;
 /** Limit on resting keys that are remembered; rests that are over are forgotten first. */
 const RESTS_MAX = 10_000;
 
@@ -104,11 +103,7 @@ class OwnKeysInUse implements OwnKeyRing {
   }
 
   hide(endpoint: Endpoint, text: string): string {
-    let hidden = text;
-    for (const part of (endpoint.own_key && this.#secrets.get(endpoint.own_key)) ?? []) {
-      if (part !== '') hidden = hidden.replaceAll(part, '[redacted]');
-    }
-    return hidden;
+    return withoutParts(text, (endpoint.own_key && this.#secrets.get(endpoint.own_key)) ?? []);
   }
 
   report(endpoint: Endpoint, fault: FaultClass, retry_after_ms: number | undefined, now_ms: number): void {
@@ -159,9 +154,7 @@ class OwnKeysInUse implements OwnKeyRing {
       const credential = this.#credentialFor(provider, key);
       known = { provider, name: { id, hint, fallback_to_pool }, credential, endpoints: new WeakMap() };
       if (credential !== null) this.#credentials.set(known.name, credential);
-      const secret = key.secret() ?? '';
-      const parts = secret.split(':').filter(({ length }) => length >= SECRET_PART_MIN);
-      this.#secrets.set(known.name, [secret, ...parts]);
+      this.#secrets.set(known.name, secretParts(key.secret() ?? ''));
       this.#opened.set(key, known);
     }
     return known;

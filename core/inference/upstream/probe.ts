@@ -6,11 +6,13 @@ import type { Provider } from '../../catalog/index.ts';
 import { isObject } from '../../kernel/index.ts';
 import { kindOf } from './credentials.ts';
 import type { Authentication, KeyProbe, ProviderKinds } from './kind.ts';
+import { saidOf } from './said.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Ten times the longest list of models seen. */
 const BODY_MAX = 4_194_304;
-const NO_ANSWER: Probe = { status: 0, ok: false, rejected: false, models: null };
+const NO_ANSWER: Probe = { status: 0, ok: false, rejected: false, models: null, message: null };
+
 /** Number of models in a list, in the forms of OpenAI and Anthropic (`data`) and of Gemini and Cohere (`models`). */
 function countModels(body: string): number | null {
   let value: unknown;
@@ -58,8 +60,12 @@ async function ask(
   return { status: answer.statusCode, body: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Whether the provider accepts `key`, judged by its answer to `question`. */
-async function probeWith(question: KeyProbe, provider: Provider, key: Authentication): Promise<Probe> {
+/** Whether the provider accepts `key`, made of `secret`, judged by its answer to `question`. */
+async function probeWith(
+  question: KeyProbe,
+  provider: Provider,
+  { key, secret }: { key: Authentication; secret: string },
+): Promise<Probe> {
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
     answer = await ask(question, provider, key);
@@ -72,7 +78,9 @@ async function probeWith(question: KeyProbe, provider: Provider, key: Authentica
   const rejected = status === 401 || status === 403 || question.refuses(status, body);
   const lists = status >= 200 && status <= 299;
   const ok = !rejected && (lists || question.good.includes(status));
-  return { status, ok, rejected, models: lists ? countModels(body) : null };
+  // A good key may get a refusal too, of the empty request; what that says is of no use to its owner.
+  const message = ok ? null : saidOf(body, secret);
+  return { status, ok, rejected, models: lists ? countModels(body) : null, message };
 }
 
 /** What this process knows about providers' keys, by kind. */
@@ -85,7 +93,7 @@ export function createProviderKeys(kinds: ProviderKinds): ProviderKeys {
     async probe(provider, secret) {
       const { probe, authenticate } = kindOf(kinds, provider);
       const key = authenticate(secret);
-      return probe === null || 'fault' in key ? NO_ANSWER : probeWith(probe, provider, key);
+      return probe === null || 'fault' in key ? NO_ANSWER : probeWith(probe, provider, { key, secret });
     },
   };
 }

@@ -1,4 +1,5 @@
 // Looks up any object by its id, whose prefix names its type.
+import { listByokOperation } from '@svc/core/byok/index.ts';
 import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { getMandateOperation } from '@svc/core/mandates/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
@@ -29,6 +30,13 @@ async function findNode(id: string, { runner, loaders }: TenantContext): Promise
   }
   if (isId('webhook', id)) {
     return marked('Webhook', await nullWhenMissing(runner.run(getWebhookOperation, { id })));
+  }
+  if (isId('byok', id)) {
+    const { data } = await runner.run(listByokOperation, {});
+    return marked(
+      'ProviderKey',
+      data.find((key) => key.id === id),
+    );
   }
   if (isId('org', id)) {
     return marked('Organization', await nullWhenMissing(runner.run(getOrgOperation, { id })));

@@ -340,13 +340,13 @@ test('a key is tried at its provider, and what was said is noted; without an ans
     expect(text).not.toContain(own.secret);
     return [json.validation, json.key.status, json.key.validated_at];
   };
-  const said = { provider_id: 'own-v', models: null };
+  const said = { provider_id: 'own-v', models: null, message: 'no' };
   expect(await validate(401)).toEqual([{ ...said, ok: false, status: 401 }, 'rejected', null]);
   const [reported, state, at] = await validate(200);
-  expect([reported, state]).toEqual([{ ...said, ok: true, status: 200, models: 2 }, 'active']);
+  expect([reported, state]).toEqual([{ ...said, ok: true, status: 200, models: 2, message: null }, 'active']);
   expect(at).toMatch(/^20/);
   expect(await validate(500)).toEqual([{ ...said, ok: false, status: 500 }, 'active', at]);
-  expect(await validate(0)).toEqual([{ ...said, ok: false, status: 0 }, 'active', at]);
+  expect(await validate(0)).toEqual([{ ...said, ok: false, status: 0, message: null }, 'active', at]);
   expect(await validate(403)).toEqual([{ ...said, ok: false, status: 403 }, 'rejected', at]);
   const asked = world().script.received(undefined as never);
   expect(new Set(asked.map(({ headers }) => headers.authorization))).toEqual(

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { Viewer } from '../../../routing/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
+import { redact } from '../../upstream/said.ts';
 import type { AttemptRecord, CallDeps } from '../types.ts';
 import type { Attempt } from './attempt.ts';
 import type { AttemptTerms } from './terms.ts';
@@ -81,21 +82,6 @@ const shown_classes: ReadonlySet<FaultClass> = new Set([
   'content_filter',
   'too_large',
 ]);
-
-const SECRETS = [
-  /\b(?:sk|pk|rk|svc|gsk|xai|key|org|proj|req|acct|user)[-_][A-Za-z0-9_-]{6,}/g,
-  /\barn:aws[a-z-]*:[^\s"'<>)]+/g,
-  /\b(?:AKIA|ASIA|ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{8,}/g,
-  /\bhttps?:\/\/[^\s"'<>)]+/g,
-  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
-];
-
-/** A provider's text with keys, account ids, addresses and request ids replaced; at most 2,000 characters. */
-export function redact(text: string): string {
-  let clean = text;
-  for (const pattern of SECRETS) clean = clean.replace(pattern, '[redacted]');
-  return clean.length > 2_000 ? `${clean.slice(0, 2_000)}…` : clean;
-}
 
 /** The class that `fault` would have had as an HTTP error; for an error within a 200, the class that it reports. */
 export function effectiveClass(fault: UpstreamFault): FaultClass {
