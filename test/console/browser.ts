@@ -86,8 +86,8 @@ export async function signedIn(browser: Browser, stack: Stack, person: Person): 
 }
 
 /** The programs, a browser, and in it the owner of meridian, who is signed in. They end with the file. */
-export async function startConsole(settings: Readonly<Record<string, string>> = {}) {
-  const stack = await startStack(settings);
+export async function startConsole(settings: Readonly<Record<string, string>> = {}, providers = '') {
+  const stack = await startStack(settings, providers);
   const browser = await launchChromium();
   return { stack, browser, owner: await signedIn(browser, stack, stack.owner) };
 }

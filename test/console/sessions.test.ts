@@ -205,7 +205,7 @@ test('who signs in over a page of an organisation that is not theirs is led to t
   await page.goto(at('newcomer/sandbox/credits'));
   await page.getByRole('region', { name: 'Sandbox credit' }).getByText('$').first().waitFor();
   await context.clearCookies();
-  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
   await dialog.getByLabel('E-mail').fill(stack.viewer.email);
   await dialog.getByLabel('Password', { exact: true }).fill(stack.viewer.password);

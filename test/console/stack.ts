@@ -114,7 +114,7 @@ export async function ensureBuilt(): Promise<void> {
   }
 }
 
-function providersYaml(up: string, down: string): string {
+function providersYaml(up: string, down: string, more: string): string {
   const provider = (id: string, base: string, region: string) => `
   - id: ${id}
     name: ${id}
@@ -129,7 +129,7 @@ function providersYaml(up: string, down: string): string {
         region: ${region}
         price: { input: "${price}", output: "${price}", cache_read: "0.25" }`;
   return `version: 1
-providers:${provider('acme', down, 'eu-west')}${provider('beta', up, 'eu-central')}
+providers:${provider('acme', down, 'eu-west')}${provider('beta', up, 'eu-central')}${more}
 models:
   - id: ${MODEL}
     name: Sonnet mini
@@ -163,8 +163,14 @@ async function people(database_url: string, full: Provisioned, empty: Provisione
   }
 }
 
-/** Starts everything, with settings of its own where a file needs some; it ends after the last test of the file. */
-export async function startStack(settings: Readonly<Record<string, string>> = {}): Promise<Stack> {
+/**
+ * Starts everything, with settings and `providers` (items of a catalog file) of its own where a file needs some; it ends
+ * after the last test of the file.
+ */
+export async function startStack(
+  settings: Readonly<Record<string, string>> = {},
+  providers = '',
+): Promise<Stack> {
   await ensureBuilt();
   const database_url = await createTestDatabase();
   const sim = await startProviderSim();
@@ -193,7 +199,7 @@ export async function startStack(settings: Readonly<Record<string, string>> = {}
   const shared = {
     database_url,
     data_dir,
-    providers: providersYaml(sim.url, `http://127.0.0.1:${await freePort()}`),
+    providers: providersYaml(sim.url, `http://127.0.0.1:${await freePort()}`, providers),
   };
   const env = {
     SVC_PORT: String(gateway_port),

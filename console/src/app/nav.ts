@@ -5,6 +5,7 @@ export type NavPage =
   | 'home'
   | 'requests'
   | 'keys'
+  | 'byok'
   | 'policies'
   | 'evals'
   | 'webhooks'
@@ -40,6 +41,7 @@ export const nav: readonly NavGroup[] = [
     name: 'Build',
     items: [
       { page: 'keys', name: 'Keys', icon: 'key', key: 'k' },
+      { page: 'byok', name: 'Provider keys', icon: 'plug', key: 'v' },
       { page: 'policies', name: 'Policies', icon: 'route', key: 'p' },
       { page: 'evals', name: 'Evals', icon: 'flask', key: 'e' },
       { page: 'webhooks', name: 'Webhooks', icon: 'webhook', key: 'w' },

@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
+import { byokPage, byokRoute } from '../pages/byok/routes.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
 import { webhookPages, webhookRoutes } from '../pages/webhooks/routes.ts';
 import { kept } from './kept.ts';
@@ -42,6 +43,7 @@ async function requireSession(href: string) {
 }
 
 const pages = {
+  byok: byokPage,
   evals: evalPages.evals,
   webhooks: webhookPages.webhooks,
   'sign-in': lazyRouteComponent(
@@ -372,7 +374,7 @@ const routeTree = rootRoute.addChildren([
     ...[budgetsRoute, invoicesRoute, policiesRoute, policyRoute, membersRoute],
     ...[settingsRoute, auditRoute, ticketsRoute, ticketRoute, legalRoute],
     ...[signOnRoute, profileRoute],
-    ...evalRoutes(orgRoute),
+    ...[byokRoute(orgRoute), ...evalRoutes(orgRoute)],
     ...webhookRoutes(orgRoute),
   ]),
 ]);
