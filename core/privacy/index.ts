@@ -1,3 +1,4 @@
+export { DataPolicyPatch } from './data-policy.ts';
 export { changeMark, lowBalanceMember, privacyOperations, updateOrgOperation } from './operations.ts';
 export { settingsMembers } from './settings.ts';
 export {

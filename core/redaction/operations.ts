@@ -15,7 +15,17 @@ const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGT
   description: 'RE2 syntax',
 });
 
-const previewRedactionOperation = operation({
+export const RedactionPreviewView = named(
+  'RedactionPreview',
+  Type.Object({
+    input: Type.String(),
+    output: Type.String(),
+    redactions: Type.Integer(),
+    presets: Type.Array(oneOf(presets, 'RedactionPreset'), { description: 'all there are' }),
+  }),
+);
+
+export const previewRedactionOperation = operation({
   name: 'policy.redact.preview',
   method: 'POST',
   path: '/v1/policy/redact/preview',
@@ -30,15 +40,7 @@ const previewRedactionOperation = operation({
     patterns: Type.Optional(Patterns),
     sample: Type.String({ maxLength: SAMPLE_BYTES_MAX, description: 'at most 64 KiB' }),
   }),
-  output: named(
-    'RedactionPreview',
-    Type.Object({
-      input: Type.String(),
-      output: Type.String(),
-      redactions: Type.Integer(),
-      presets: Type.Array(oneOf(presets, 'RedactionPreset'), { description: 'all there are' }),
-    }),
-  ),
+  output: RedactionPreviewView,
   errors: ['invalid_pattern', 'request_too_large', 'service_unavailable'],
   request: { presets: ['email', 'phone'], sample: 'Write to a@b.co or call +91 98765 43210' },
   example: {

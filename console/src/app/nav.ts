@@ -14,6 +14,7 @@ export type NavPage =
   | 'budgets'
   | 'members'
   | 'settings'
+  | 'privacy'
   | 'tickets'
   | 'legal'
   | 'audit'
@@ -60,6 +61,7 @@ export const nav: readonly NavGroup[] = [
     items: [
       { page: 'members', name: 'Members', icon: 'users', key: 'm' },
       { page: 'settings', name: 'Settings', icon: 'settings', key: 's' },
+      { page: 'privacy', name: 'Privacy', icon: 'eye', key: 'd' },
       { page: 'audit', name: 'Audit log', icon: 'clock', key: 'a' },
       { page: 'tickets', name: 'Support', icon: 'mail', key: 't' },
       { page: 'legal', name: 'Legal', icon: 'file-invoice', key: 'l' },

@@ -12,6 +12,7 @@ import {
 import { loadSession, sessionState } from '../api/session.ts';
 import { byokPage, byokRoute } from '../pages/byok/routes.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
+import { privacyPage, privacyRoute } from '../pages/privacy/routes.ts';
 import { webhookPages, webhookRoutes } from '../pages/webhooks/routes.ts';
 import { kept } from './kept.ts';
 import { NotFound, PageFault } from './outside.tsx';
@@ -46,6 +47,7 @@ const pages = {
   byok: byokPage,
   evals: evalPages.evals,
   webhooks: webhookPages.webhooks,
+  privacy: privacyPage,
   'sign-in': lazyRouteComponent(
     kept(() => import('../pages/sign-in/page.tsx')),
     'SignInPage',
@@ -376,6 +378,7 @@ const routeTree = rootRoute.addChildren([
     ...[signOnRoute, profileRoute],
     ...[byokRoute(orgRoute), ...evalRoutes(orgRoute)],
     ...webhookRoutes(orgRoute),
+    privacyRoute(orgRoute),
   ]),
 ]);
 
