@@ -1,6 +1,8 @@
-// The data policy and redaction tried out over GraphQL: the same answers and refusals as REST.
+// The data policy, redaction tried out, and requests about end users over GraphQL: the same answers and refusals as REST.
+import { eraseBatch } from '@svc/core/privacy/index.ts';
 import { presets } from '@svc/core/redaction/index.ts';
 import { beforeAll, expect, test } from 'vitest';
+import { rowOf } from '../registry/rows.ts';
 import { startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -13,9 +15,13 @@ beforeAll(async () => {
   viewer = await harness.signIn(await harness.makePerson(a, 'viewer'));
 });
 
+const request = `id kind subjectHash status records createdAt
+  receipt { records method payloadsDeleted completedAt digest }`;
 const fields: Readonly<Record<string, string>> = {
   updateDataPolicy: 'org { id dataPolicy }',
   previewRedaction: 'preview { input output redactions presets }',
+  eraseSubject: `request { ${request} }`,
+  exportSubject: 'export { object subjectHash count records { requestId model tokens costMicro } }',
 };
 
 async function send(name: string, input: object, token = owner, at = tenant) {
@@ -133,6 +139,73 @@ test('a preview that is refused names the pattern or the sample', async () => {
   expect(await send('previewRedaction', { presets: [], sample: 'x' }, secret, gateway)).toMatchObject({
     ...{ __typename: 'PermissionError', code: 'permission_denied' },
   });
+});
+
+test('an end user is exported and erased, and the list shows both as REST does', async () => {
+  const userId = 'user-4711';
+  const none = await send('exportSubject', { userId });
+  const rows = [1, 2].map(() => rowOf(a, { user_hash: none.export.subjectHash }));
+  for (const row of rows) harness.request_log.write(row);
+  await harness.request_log.flush();
+  const shown = await send('exportSubject', { userId });
+  expect(shown.export).toMatchObject({ object: 'dsar_export', count: 2 });
+
+  // The call waits for the end of the erasure, which a worker brings about.
+  const asked = send('eraseSubject', { userId });
+  const list = `{ privacyRequests(first: 3) { nodes { ${request} } pageInfo { hasNextPage } } }`;
+  const read = async () => {
+    const answer = await world.ask(tenant, owner, list);
+    expect(answer.errors).toEqual([]);
+    return answer.data.privacyRequests;
+  };
+  await expect.poll(async () => (await read()).nodes[0].kind).toBe('ERASURE');
+  const dsr_id = (await read()).nodes[0].id;
+  await expect.poll(async () => (await eraseBatch(harness.context, { dsr_id })).status).toBe('completed');
+  const { request: erased } = await asked;
+  expect(erased).toMatchObject({
+    ...{ id: dsr_id, kind: 'ERASURE', status: 'COMPLETED', records: 2 },
+    subjectHash: none.export.subjectHash,
+    receipt: {
+      records: 2,
+      method: 'unlink_and_delete_content',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
+  });
+
+  const { nodes, pageInfo } = await read();
+  expect([nodes.length, pageInfo]).toEqual([3, { hasNextPage: false }]);
+  expect(nodes[0]).toEqual(erased);
+  const { data } = await rest('GET', '/v1/privacy/requests');
+  expect(
+    data.map(({ id, kind, subject_hash, status, records }: Record<string, unknown>) => [
+      ...[id, String(kind).toUpperCase(), subject_hash, String(status).toUpperCase(), records],
+    ]),
+  ).toEqual(
+    nodes.map(({ id, kind, subjectHash, status, records }: Record<string, unknown>) => [
+      ...[id, kind, subjectHash, status, records],
+    ]),
+  );
+  const one = await world.ask(tenant, owner, `query($id: ID!) { privacyRequest(id: $id) { ${request} } }`, {
+    id: dsr_id,
+  });
+  expect(one.data.privacyRequest).toEqual(erased);
+});
+
+test('requests about end users are for owners and admins, and stay in their organization', async () => {
+  for (const name of ['eraseSubject', 'exportSubject'])
+    expect(await send(name, { userId: 'user-1' }, viewer)).toMatchObject({
+      ...{ __typename: 'PermissionError', code: 'permission_denied' },
+    });
+  const list = '{ privacyRequests { nodes { id } } }';
+  const refused = await world.ask(tenant, viewer, list);
+  expect([refused.data.privacyRequests, refused.errors[0]?.extensions['code']]).toEqual([
+    ...[null, 'permission_denied'],
+  ]);
+  expect(await send('eraseSubject', { userId: '' })).toMatchObject({
+    ...{ __typename: 'ValidationError', path: ['input', 'userId'] },
+  });
+  const stranger = await harness.signIn(await harness.makePerson(b, 'owner'));
+  expect((await world.ask(tenant, stranger, list)).data.privacyRequests.nodes).toEqual([]);
 });
 
 test('no surface met a defect', () => {

@@ -1,4 +1,4 @@
-// Privacy: what the organisation requires of everybody who processes its data.
+// Privacy: what the organisation requires of everybody who processes its data, and what it does for the people behind its calls.
 import '../settings/settings.css';
 import './privacy.css';
 import { useQuery } from 'urql';
@@ -10,6 +10,7 @@ import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
 import { policyOf } from './policy.ts';
 import { PolicySection } from './policy-section.tsx';
+import { SubjectsCard } from './subjects-card.tsx';
 
 export function PrivacyPage() {
   const { role } = useOrg();
@@ -19,7 +20,7 @@ export function PrivacyPage() {
   return (
     <>
       <PageHead title="Privacy">
-        <p>What may become of what your calls say.</p>
+        <p>What may become of what your calls say, and of what is stored of the people behind them.</p>
       </PageHead>
       <div className="stack">
         {error && !org && (
@@ -29,6 +30,7 @@ export function PrivacyPage() {
         )}
         {!org && !error && <Bone width="100%" height={420} />}
         {org && <PolicySection key={org.id} id={org.id} first={policyOf(org.dataPolicy)} locked={locked} />}
+        {!locked && <SubjectsCard />}
       </div>
     </>
   );

@@ -10,7 +10,6 @@ import { PageHead } from '../../ui/card.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
 import { CloseCard } from './close-card.tsx';
-import { EndUsersCard } from './end-users-card.tsx';
 import { EraseCard } from './erase-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { SecurityCard } from './security-card.tsx';
@@ -48,7 +47,6 @@ export function SettingsPage() {
         {!org && !error && <Bone width="100%" height={220} />}
         {org && <NameCard org={org} locked={locked} onSaved={onSaved} />}
         {org && <SecurityCard org={org} locked={locked} />}
-        {!locked && <EndUsersCard />}
         {role === 'owner' && (
           <TransferCard user_id={session.session.user.id} onDone={() => void loadSession()} />
         )}
