@@ -108,6 +108,7 @@ export const createTicketOperation = operation({
   output: TicketThread,
   errors: ['plan_limit_reached', 'sandbox_key_not_allowed'],
   status: 201,
+  idempotent: true,
   request: {
     kind: 'invoice_correction',
     subject: threadExample.subject,
@@ -131,6 +132,7 @@ export const replyToTicketOperation = operation({
   output: TicketThread,
   errors: ['state_conflict', 'sandbox_key_not_allowed'],
   status: 201,
+  idempotent: true,
   request: { text: 'It is 14 Baner Road, Pune 411045.' },
   example: { ...threadExample, waiting_for: 'staff' },
   async run(context, input) {
