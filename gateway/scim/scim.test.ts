@@ -287,6 +287,15 @@ test('pages walk every user once, and only what is asked for is shown', async ()
   };
   const found = (await send('POST', '/Groups/.search', search)).json();
   expect(found.Resources[0]).toMatchObject({ id: group.id, members: [{ value: user.id, type: 'User' }] });
+  const wanted = { ...search, filter: 'userName eq "SHOWN@acme.example"', attributes: ['userName'] };
+  const people = (await send('POST', '/Users/.search', wanted)).json();
+  expect(people).toMatchObject({
+    totalResults: 1,
+    Resources: [{ id: user.id, userName: 'shown@acme.example' }],
+  });
+  expect(Object.keys(people.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
+  const faulty = await send('POST', '/Users/.search', { ...search, filter: 'userName eq' });
+  expect(fault(faulty)).toEqual([400, 'invalidFilter']);
 });
 
 test('a shape that is not understood changes nothing and is in the log with its reason', async () => {

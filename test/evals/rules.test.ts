@@ -1,5 +1,6 @@
 // The rules of suites and of starting runs, over REST: sizes, counts, paths of faults, and who may do what.
 import { expect, test } from 'vitest';
+import { makeEvalRows } from '../registry/eval-rows.ts';
 import { startHarness } from '../registry/harness.ts';
 
 const harness = await startHarness();
@@ -169,4 +170,20 @@ test('a person starts runs for a project of the organization, which must be name
   expect(foreign.statusCode).toBe(404);
   const runs = await harness.call('GET', '/v1/evals/runs', { key: viewer });
   expect(runs.json().data).toEqual([]);
+});
+
+test('a suite that is deleted is gone with its cases; its runs and their results stay', async () => {
+  const { suite, run } = await makeEvalRows(harness.context, harness.a);
+  const ask = (method: 'GET' | 'DELETE', path: string, key = harness.a.key) =>
+    harness.call(method, path, { key });
+  const theirs = await ask('DELETE', `/v1/evals/suites/${suite}`, harness.b.key);
+  expect(theirs.statusCode).toBe(404);
+  const gone = await ask('DELETE', `/v1/evals/suites/${suite}`);
+  expect([gone.statusCode, gone.body]).toEqual([204, '']);
+  for (const method of ['GET', 'DELETE'] as const)
+    expect((await ask(method, `/v1/evals/suites/${suite}`)).statusCode).toBe(404);
+  const listed = (await ask('GET', '/v1/evals/suites?limit=200')).json().data;
+  expect(listed.map(({ id }: { id: string }) => id)).not.toContain(suite);
+  expect((await ask('GET', `/v1/evals/runs/${run}`)).json()).toMatchObject({ id: run, suite_id: suite });
+  expect((await ask('GET', `/v1/evals/runs/${run}/results`)).statusCode).toBe(200);
 });

@@ -33,6 +33,19 @@ test('entries come newest first, by what was done, by whom and to what', async (
     'members.add',
   ]);
   for (const { actor } of await data(`?actor=${person.id}`)) expect(actor.id).toBe(person.id);
+});
+
+test('since is inclusive, until is not, to the millisecond and in any offset', async () => {
+  const all = (await get('?action=orgs.')).json().data as { id: number; at: string }[];
+  const [newest, , third] = all;
+  const [from, to] = [third?.at as string, newest?.at as string];
+  const within = all.filter(({ at }) => at >= from && at < to).map(({ id }) => id);
+  expect(within.length).toBeGreaterThan(0);
+  const ids = async (query: string) => (await data(`?action=orgs.&${query}`)).map(({ id }) => id);
+  expect(await ids(`since=${from}&until=${to}`)).toEqual(within);
+  const shifted = (at: string) =>
+    encodeURIComponent(`${new Date(Date.parse(at) + 19_800_000).toISOString().slice(0, -1)}+05:30`);
+  expect(await ids(`since=${shifted(from)}&until=${shifted(to)}`)).toEqual(within);
   expect(await data('?until=2020-01-01')).toEqual([]);
   expect(await data('?since=2100-01-01')).toEqual([]);
 });
@@ -72,4 +85,13 @@ test('it is for owners and admins, and for keys that one of them made', async ()
   expect((await get('', a.key)).statusCode).toBe(200);
   expect(codeOf(await get('', a.test_key))).toBe('sandbox_key_not_allowed');
   expect((await get('')).body).not.toContain('Theirs');
+});
+
+test('an entry says from where and with which program it was done', async () => {
+  const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) audit-test' };
+  await call('PATCH', `/v1/orgs/${a.org.id}`, {
+    ...{ key: owner, ip: '203.0.113.77', headers, body: { name: 'Six' } },
+  });
+  const [entry] = await data('?action=orgs.update&limit=1');
+  expect(entry).toMatchObject({ ip_prefix: '203.0.113.77/32', user_agent: headers['user-agent'] });
 });
