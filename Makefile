@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make rail-scenarios  play the scenarios that a payment rail publishes for integrations, and print the verdict of each'
 	@echo 'make evals-killed  kill the worker of a run thirty times, sixteen calls at once, with a provider that bills three times the most (KILLS=n)'
 	@echo 'make evals-many    run ten thousand answers and show memory and histories (ANSWERS=n)'
+	@echo 'make directory     provision five thousand people over SCIM while calls run, and take them out again (PEOPLE=n)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
@@ -62,6 +63,9 @@ evals-killed:
 
 evals-many:
 	@$(install) all && ANSWERS=$(or $(ANSWERS),10000) exec $(node) node_modules/vitest/vitest.mjs run test/evals/many.test.ts --maxWorkers=1
+
+directory:
+	@$(install) all && PEOPLE=$(or $(PEOPLE),5000) exec $(node) node_modules/vitest/vitest.mjs run test/concurrency/directory.test.ts --maxWorkers=1
 
 mandates:
 	@$(install) all && MANDATES=$(or $(COUNT),1000) MANDATE_DAYS=$(or $(DAYS),90) MANDATE_SEED=$(or $(SEED),7) exec $(node) \

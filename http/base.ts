@@ -80,10 +80,10 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
   const limits = opened.adopt(await openLimits(options), (it) => it.close());
   const spool_dir = join(config.data_dir, options.spool);
   const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
-  const { management_rpm, public_rpm } = config;
+  const { management_rpm, scim_rpm, public_rpm } = config;
   return {
     ...{ pool, log, metrics, base_url, catalog, changes, name, direct_url: database.direct_url },
-    rate: { limits, management_rpm, public_rpm },
+    rate: { limits, management_rpm, scim_rpm, public_rpm },
     services: {
       catalog: () => catalog.current(),
       ...{ key_ring, request_log, sign_in, money_in, limits },

@@ -9,6 +9,8 @@ export interface ManagementRate {
   readonly limits: LimitStore;
   /** Requests per minute of one key or session; 0: no limit. */
   readonly management_rpm: number;
+  /** Requests per minute of one token of a directory; 0: no limit. */
+  readonly scim_rpm: number;
   /** Requests per minute of one address on public routes; 0: no limit. */
   readonly public_rpm: number;
 }

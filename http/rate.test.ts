@@ -16,7 +16,7 @@ const { keys } = await provision({
   keys: Array.from({ length: 6 }, (_, i) => ({ name: `key-${i}` })),
 });
 const data_dir = freshDataDir();
-const env = { SVC_REDIS_URL: redis.url, SVC_MANAGEMENT_RPM: '4', SVC_PUBLIC_RPM: '0' };
+const env = { SVC_REDIS_URL: redis.url, SVC_MANAGEMENT_RPM: '4', SVC_SCIM_RPM: '6', SVC_PUBLIC_RPM: '0' };
 const start = (name: string) => startSharedGateway({ database_url, data_dir, name, env });
 const gateways: GatewayProcess[] = await Promise.all(['one', 'two'].map(start));
 for (const gateway of gateways) atFileEnd(() => gateway.kill());
@@ -42,6 +42,25 @@ test('of many requests of one key at once, over two programs, the limit is admit
   for (const { headers } of answers) expect(headers.get('x-ratelimit-limit-requests')).toBe('4');
   for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await ask(gateways[0] as GatewayProcess, '/v1/keys', two)).status).toBe(200);
+});
+
+test('a directory has a limit of its own, and a refusal speaks SCIM and says when to go on', async () => {
+  const [gateway] = gateways as [GatewayProcess];
+  const made = await fetch(`${gateway.base_url}/v1/org/scim/token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${freshKey()}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { token } = (await made.json()) as { token: string };
+  const answers: Response[] = [];
+  for (let i = 0; i < 7; i++) answers.push(await ask(gateway, '/scim/v2/Users', token));
+  expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), 429]);
+  const refused = answers[6] as Response;
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: '429',
+  });
 });
 
 test('inference is no part of it, and 0 switches a limit off', async () => {

@@ -12,7 +12,7 @@ import {
 } from '@svc/core/limits/index.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressOf } from './caller.ts';
-import type { HttpParts } from './parts.ts';
+import type { HttpParts, ManagementRate } from './parts.ts';
 
 function subjectOf(caller: Caller, address: () => string | null): { scope: ManagementScope; id: string } {
   switch (caller.kind) {
@@ -29,6 +29,11 @@ function subjectOf(caller: Caller, address: () => string | null): { scope: Manag
   }
 }
 
+function rpmOf({ kind }: Caller, { management_rpm, scim_rpm, public_rpm }: ManagementRate): number {
+  if (kind === 'public') return public_rpm;
+  return kind === 'scim' ? scim_rpm : management_rpm;
+}
+
 /**
  * Counts one request of `caller` and sets the rate-limit headers on `reply`.
  * @throws ServiceError rate_limit_exceeded.
@@ -40,7 +45,7 @@ export async function takeTurn(
   caller: Caller,
 ): Promise<void> {
   if (rate === undefined) return;
-  const rpm = caller.kind === 'public' ? rate.public_rpm : rate.management_rpm;
+  const rpm = rpmOf(caller, rate);
   if (rpm === 0) return;
   const { scope, id } = subjectOf(caller, () => addressOf(services.sign_in, request));
   const entered = await rate.limits.enter(managementSubject(scope, id, rpm));

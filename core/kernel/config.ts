@@ -18,6 +18,7 @@ import {
   smtpUrl,
   text,
 } from './config-values.ts';
+import { rateSettings } from './settings/rates.ts';
 import { type Setting, setting } from './settings/setting.ts';
 import { signUpSettings } from './settings/sign-up.ts';
 
@@ -200,18 +201,7 @@ export const settings = {
     4_000,
     count(1, 100_000),
   ),
-  management_rpm: setting(
-    'SVC_MANAGEMENT_RPM',
-    'requests per minute of one key or session to everything except inference; 0: no limit',
-    600,
-    count(0, 1_000_000),
-  ),
-  public_rpm: setting(
-    'SVC_PUBLIC_RPM',
-    'requests per minute of one address to public routes; 0: no limit',
-    60,
-    count(0, 1_000_000),
-  ),
+  ...rateSettings,
   console_origins: setting<readonly string[] | null>(
     'SVC_CONSOLE_ORIGINS',
     'origins of console pages, with commas between; unset: those of this machine on the admin port',

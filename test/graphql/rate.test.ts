@@ -6,7 +6,7 @@ import { startWorld } from './world.ts';
 
 let clock_ms = 1_000_000;
 const limits = openMemoryLimits(() => clock_ms);
-const world = await startWorld({ rate: { limits, management_rpm: 3, public_rpm: 2 } });
+const world = await startWorld({ rate: { limits, management_rpm: 3, scim_rpm: 0, public_rpm: 2 } });
 const { gateway, tenant, staff, harness } = world;
 const { a } = harness;
 

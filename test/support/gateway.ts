@@ -83,7 +83,7 @@ export async function untilReady(
 }
 
 /** Tests may send any number of requests; tests of the rate limit set these variables themselves. */
-const UNLIMITED = { SVC_MANAGEMENT_RPM: '0', SVC_PUBLIC_RPM: '0' };
+const UNLIMITED = { SVC_MANAGEMENT_RPM: '0', SVC_SCIM_RPM: '0', SVC_PUBLIC_RPM: '0' };
 
 /** The environment of this process without the variables that would configure the product by accident. */
 export function bareEnv(): NodeJS.ProcessEnv {

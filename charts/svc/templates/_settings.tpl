@@ -18,6 +18,7 @@ SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
 SVC_LOG: {{ $v.log | quote }}
 SVC_MAX_BODY_BYTES: {{ int64 $v.maxBodyBytes | quote }}
 SVC_MANAGEMENT_RPM: {{ int64 $v.requestsPerMinute.management | quote }}
+SVC_SCIM_RPM: {{ int64 $v.requestsPerMinute.scim | quote }}
 SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}
 SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
 SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
