@@ -1,11 +1,19 @@
 // Makes routes of operations: authenticate, admit, read the input, run, answer. The order matters: a caller who is
 // denied does not learn whether the body was valid or the target exists.
 import { Readable } from 'node:stream';
-import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
-import { admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
+import {
+  type Caller,
+  EventAnswer,
+  FileAnswer,
+  now,
+  type Operation,
+  ServiceError,
+} from '@svc/core/kernel/index.ts';
+import { admit, admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
+import { sendEvents } from './events.ts';
 import { consoleHeaders, crossOriginHeaders } from './headers.ts';
 import { addAnswerHooks } from './hooks.ts';
 import { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
@@ -30,6 +38,7 @@ async function authenticate(
   parts: HttpParts,
   operation: Operation,
   request: FastifyRequest,
+  passive?: true,
 ): Promise<Caller> {
   const { audience } = operation;
   switch (audience.kind) {
@@ -48,8 +57,15 @@ async function authenticate(
         for_any: audience.kind === 'key' && audience.scopes === 'any',
         x_api_key: audience.kind === 'key' && audience.x_api_key === true,
         org_id: operation.path.startsWith('/v1/orgs/:id') ? (request.params as { id: string }).id : null,
+        ...(passive === undefined ? {} : { passive }),
       });
   }
+}
+
+/** @throws ServiceError when whoever sent `request` may not send it again: a key was revoked, a person has left. */
+async function stillAdmitted(parts: HttpParts, operation: Operation, request: FastifyRequest): Promise<void> {
+  const caller = await authenticate(parts, operation, request, true);
+  admit(operation, caller, now());
 }
 
 /** Pieces become a stream, which asks for the next one when the reader has taken the last. */
@@ -87,6 +103,12 @@ async function answer(
       .type(output.content_type)
       .header('content-disposition', `attachment; filename="${output.filename}"`)
       .send(bodyOf(output));
+  }
+  if (output instanceof EventAnswer) {
+    return sendEvents(reply, output, {
+      check: () => stillAdmitted(parts, operation, request),
+      isStopping: () => parts.draining?.() === true,
+    });
   }
   const isReplay = operation.isReplay?.(output as never) ?? false;
   const status = isReplay ? 200 : (operation.status ?? 200);

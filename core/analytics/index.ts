@@ -1,6 +1,6 @@
 export { readDetails } from './details.ts';
-export { openRequestFeed, type RequestFeed } from './feed.ts';
 export { getLimitsOperation } from './limits-view.ts';
+export { openRequestFeed, type RequestFeed } from './live/feed.ts';
 export { openRequestLog } from './log.ts';
 export {
   analyticsOperations,
@@ -8,7 +8,7 @@ export {
   getRequestOperation,
   listRequestsOperation,
 } from './operations.ts';
-export { type Answered, listAnswered } from './read-store.ts';
+export { type Answered, listAnswered, summariseArrivals } from './read-store.ts';
 export { rollUpUsage } from './roll-up.ts';
 export { type ArmCounts, type CanarySamples, takeSamples } from './samples/store.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import {
   type Context,
+  EventAnswer,
   invalid,
   isRequestId,
   notFound,
@@ -12,6 +13,7 @@ import {
   pageInput,
   pageOf,
   requestId,
+  ServiceError,
   TimeIn,
   timeInMs,
   walkPage,
@@ -20,6 +22,7 @@ import { readContent } from './content.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
 import { findGeneration } from './generation.ts';
 import { getLimitsOperation } from './limits-view.ts';
+import { enterTail, tailEvents } from './live/tail.ts';
 import { listCopies } from './read-store.ts';
 import { Generation, RowView, RowWithPayload } from './schema.ts';
 import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
@@ -33,12 +36,11 @@ const audience = {
   session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
 } as const;
 const DEFAULT_LIMIT = 50;
+const INTERVAL_MS = 2_000;
 const Cost = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
 const Name = Type.Optional(Type.String());
 
-const ListInput = Type.Object({
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'not after `until`' })),
-  until: Type.Optional(TimeIn),
+const filterMembers = {
   project_id: Name,
   key_id: Name,
   model: Name,
@@ -50,14 +52,33 @@ const ListInput = Type.Object({
   max_cost_micro: Cost,
   q: Type.Optional(Type.String({ description: 'prefix of a request id' })),
   environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
+};
+const ListInput = Type.Object({
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'not after `until`' })),
+  until: Type.Optional(TimeIn),
+  ...filterMembers,
   ...pageInput(500),
+});
+const TailInput = Type.Object({
+  after: Type.Optional(
+    Type.String({
+      description:
+        'a request id: begins with what came after its row; else `Last-Event-ID`, else from now on',
+    }),
+  ),
+  interval_ms: Type.Optional(
+    Type.Integer({ minimum: 500, maximum: 30_000, description: 'between two looks; 2,000 unless given' }),
+  ),
+  ...filterMembers,
 });
 
 function timeOf(text: string | undefined): Date | null {
   return text === undefined ? null : new Date(timeInMs(text));
 }
 
-function filterOf(input: Static<typeof ListInput>): RowFilter {
+type Wanted = Static<typeof TailInput> & Pick<Static<typeof ListInput>, 'since' | 'until'>;
+
+function filterOf(input: Wanted): RowFilter {
   const since = timeOf(input.since);
   const until = timeOf(input.until);
   if (since !== null && until !== null && since > until) {
@@ -113,6 +134,38 @@ export const listRequestsOperation = operation({
   },
 });
 
+const tailRequestsOperation = operation({
+  name: 'requests.tail',
+  method: 'GET',
+  path: '/v1/requests/tail',
+  summary: 'Follow calls as their rows become readable, as server-sent events',
+  audience,
+  input: TailInput,
+  output: RowView,
+  errors: [],
+  produces: 'text/event-stream',
+  example: rowExample,
+  async run(context, input) {
+    const caller = orgCaller(context);
+    const { org_id } = caller;
+    const environment = input.environment ?? caller.environment;
+    if (caller.environment === 'test' && environment === 'live') {
+      throw new ServiceError('permission_denied', 'A test key follows calls of the sandbox alone.');
+    }
+    const watch = {
+      ...{ org_id, environment, filter: filterOf(input), interval_ms: input.interval_ms ?? INTERVAL_MS },
+      after: input.after ?? context.requestHeader('last-event-id'),
+    };
+    const { limits } = context.services;
+    const slot = limits === undefined ? null : await enterTail(limits, org_id);
+    tellLag(context);
+    return new EventAnswer((signal) => {
+      signal.addEventListener('abort', () => slot?.leave());
+      return tailEvents(context.db, watch, signal);
+    });
+  },
+});
+
 export const getRequestOperation = operation({
   name: 'requests.get',
   method: 'GET',
@@ -157,6 +210,7 @@ export const getGenerationOperation = operation({
 
 export const analyticsOperations = [
   listRequestsOperation,
+  tailRequestsOperation,
   getRequestOperation,
   getGenerationOperation,
   getUsageOperation,

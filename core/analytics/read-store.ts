@@ -1,6 +1,6 @@
 // SQL of many rows at once: details for one answer, arrivals for the tail, sums for usage.
 import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
-import { ROW_COLUMNS } from './store.ts';
+import { FILTERED, filterValues, ROW_COLUMNS, type RowFilter } from './store.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
 /** The rows of `request_ids` that `org_id` has; `environment` null sees both. Ids of other organizations are missing. */
@@ -89,6 +89,75 @@ export async function listArrivals(
     values: [args.org_id, args.environment, args.since, args.known, args.limit],
   });
   return rows;
+}
+
+/** A spool that was kept back for longer is not in a tail; its rows are in every list. */
+const LATE_WITHIN = `interval '2 days'`;
+
+/**
+ * Rows that were stored in `(from, until]` and are not among `sent`, in the order in which they were; at most `limit`.
+ * `filter` concerns calls, and `from` and `until` the clock of the database.
+ */
+export async function listStored(
+  db: Db,
+  args: {
+    readonly org_id: Id<'org'>;
+    readonly environment: Environment;
+    readonly filter: RowFilter;
+    readonly from: Date;
+    readonly until: Date;
+    readonly sent: readonly string[];
+    readonly limit: number;
+  },
+): Promise<(StoredRow & { readonly stored_at: Date })[]> {
+  const { rows } = await db.query<StoredRow & { stored_at: Date }>({
+    name: 'analytics.list_stored',
+    text: `
+      select ${ROW_COLUMNS}, replays, stored_at
+        from analytics_stored($1, $2, $15, $16, ${LATE_WITHIN})
+       where true ${FILTERED}
+         and not request_id = any ($17)
+       order by stored_at, request_id
+       limit $18`,
+    values: [
+      ...[args.org_id, args.environment, ...filterValues(args.filter)],
+      ...[args.from, args.until, args.sent, args.limit],
+    ],
+  });
+  return rows;
+}
+
+/** When a row of an organization became readable; of one from before that was kept, when its call began. Null: there is none. */
+export async function findArrival(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment; request_id: RequestId },
+): Promise<Date | null> {
+  const { rows } = await db.query<{ stored_at: Date }>({
+    name: 'analytics.find_arrival',
+    text: `
+      select coalesce(stored_at, ts) as stored_at from request_row
+       where request_id = $1 and ts = $2 and org_id = $3 and environment = $4`,
+    values: [args.request_id, new Date(ulidMs(args.request_id)), args.org_id, args.environment],
+  });
+  return rows[0]?.stored_at ?? null;
+}
+
+/** Summarises the newest blocks of rows for `listStored`; returns how many ranges. A job. */
+export async function summariseArrivals(db: Db): Promise<number> {
+  const { rows } = await db.query<{ made: number }>({
+    name: 'analytics.summarise',
+    text: 'select analytics_summarise() as made',
+  });
+  return rows[0]?.made ?? 0;
+}
+
+/** The clock of the database, by which rows are stored. */
+export async function readClock(db: Db): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>({
+    name: 'analytics.read_clock',
+    text: 'select clock_timestamp() as now',
+  });
+  return rows[0]?.now as Date;
 }
 
 /** Of a call that was answered, what a route is chosen by and what it used. */

@@ -214,6 +214,31 @@ export interface RowFilter {
   readonly q: string | null;
 }
 
+/** What a filter asks of a row, with its values as $3 to $14 (`filterValues`). */
+export const FILTERED = `
+         and ($3::timestamptz is null or ts >= $3)
+         and ($4::timestamptz is null or ts < $4)
+         and ($5::text is null or project_id = $5)
+         and ($6::text is null or key_id = $6)
+         and ($7::text is null or model = $7)
+         and ($8::text is null or provider = $8)
+         and ($9::text is null or status = $9)
+         and (not $10 or status in ('error', 'rejected'))
+         and (not $11 or attempts > 1)
+         and ($12::bigint is null or cost_micro >= $12)
+         and ($13::bigint is null or cost_micro <= $13)
+         and ($14::text is null or starts_with(request_id, $14))`;
+
+/** The values of `FILTERED`, in their order. */
+export function filterValues(filter: RowFilter): readonly unknown[] {
+  const { since, until, project_id, key_id, model, provider, status } = filter;
+  const { errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q } = filter;
+  return [
+    ...[since, until, project_id, key_id, model, provider, status],
+    ...[errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q],
+  ];
+}
+
 /** A page of rows, newest first, strictly after `after`. `since` is inclusive, `until` exclusive. */
 export async function listRows(
   db: Db,
@@ -230,40 +255,13 @@ export async function listRows(
     name: 'analytics.list_rows',
     text: `
       select ${ROW_COLUMNS}, replays from request_row
-       where org_id = $1 and environment = $2
-         and ($3::timestamptz is null or ts >= $3)
-         and ($4::timestamptz is null or ts < $4)
-         and ($5::text is null or project_id = $5)
-         and ($6::text is null or key_id = $6)
-         and ($7::text is null or model = $7)
-         and ($8::text is null or provider = $8)
-         and ($9::text is null or status = $9)
-         and (not $10 or status in ('error', 'rejected'))
-         and (not $11 or attempts > 1)
-         and ($12::bigint is null or cost_micro >= $12)
-         and ($13::bigint is null or cost_micro <= $13)
-         and ($14::text is null or starts_with(request_id, $14))
+       where org_id = $1 and environment = $2 ${FILTERED}
          and ($15::timestamptz is null or (ts, request_id) < ($15, $16))
        order by ts desc, request_id desc
        limit $17`,
     values: [
-      args.org_id,
-      args.environment,
-      filter.since,
-      filter.until,
-      filter.project_id,
-      filter.key_id,
-      filter.model,
-      filter.provider,
-      filter.status,
-      filter.errors_only,
-      filter.fallbacks_only,
-      filter.min_cost_micro,
-      filter.max_cost_micro,
-      filter.q,
-      after === null ? null : new Date(after.at),
-      after?.id ?? null,
-      args.limit,
+      ...[args.org_id, args.environment, ...filterValues(filter)],
+      ...[after === null ? null : new Date(after.at), after?.id ?? null, args.limit],
     ],
   });
   return rows;

@@ -2369,11 +2369,13 @@ create table public.request_row (
   route_trace jsonb,
   warnings jsonb not null,
   replays integer not null default 0,
+  stored_at timestamp with time zone default clock_timestamp(),
   constraint request_row_pkey PRIMARY KEY (request_id, ts),
   constraint replays_not_negative CHECK ((replays >= 0)),
   constraint request_row_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint request_row_status_check CHECK ((status = ANY (ARRAY['ok'::text, 'error'::text, 'cancelled'::text, 'rejected'::text])))
 ) partition by RANGE (ts);
+CREATE INDEX request_row_arrival ON ONLY public.request_row USING brin (stored_at) WITH (pages_per_range='16');
 CREATE INDEX request_row_copy ON ONLY public.request_row USING btree (org_id, ((tags ->> 'shadow_of'::text)), ts) WHERE (tags ? 'shadow_of'::text);
 CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
@@ -4424,6 +4426,41 @@ begin
   return made;
 end $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.analytics_stored(of_org text, of_environment text, first timestamp with time zone, last timestamp with time zone, late interval)
+ RETURNS SETOF request_row
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET max_parallel_workers_per_gather TO '0'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select * from request_row
+   where stored_at > first and stored_at <= last and ts >= first - late
+     and org_id || '' = of_org and environment = of_environment
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.analytics_summarise()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET lock_timeout TO '100ms'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(brin_summarize_new_values(c.oid::regclass)), 0)::int
+    from pg_class t
+    join pg_index i on i.indrelid = t.oid
+    join pg_class c on c.oid = i.indexrelid
+    join pg_am a on a.oid = c.relam
+   where a.amname = 'brin' and c.relkind = 'i'
+     and t.relname in (select 'request_row_' || to_char(now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD')
+                         from generate_series(0, 1) as d)
+$function$
+;
+revoke execute on function public.analytics_summarise from public;
+grant execute on function public.analytics_summarise to svc_runtime;
 
 CREATE OR REPLACE FUNCTION public.announce_byok_change()
  RETURNS trigger

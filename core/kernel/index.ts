@@ -89,6 +89,7 @@ export {
   type Context,
   type Db,
   type Environment,
+  EventAnswer,
   FileAnswer,
   type KeyCaller,
   type MemberCaller,

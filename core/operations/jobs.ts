@@ -1,5 +1,11 @@
 // The periodic work of an installation, led by one process at a time.
-import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
+import {
+  dropOldDays,
+  prepareDays,
+  type RequestLog,
+  rollUpUsage,
+  summariseArrivals,
+} from '../analytics/index.ts';
 import { mailedTopics, mailFact } from '../budgets/index.ts';
 import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
@@ -294,6 +300,7 @@ function shadowJobs(parts: JobParts): Job[] {
 /** Makes room for new rows and removes what is no longer kept (docs/operate/retention.md). */
 export function upkeepJobs(pool: Pool): Job[] {
   return [
+    { name: 'summarise_arrivals', every_ms: 15 * SECOND, run: () => summariseArrivals(pool) },
     { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
     { name: 'purge_key_notices', every_ms: HOUR, run: () => purgeKeyNotices(pool, now()) },
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },

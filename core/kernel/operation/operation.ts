@@ -211,6 +211,15 @@ export class FileAnswer {
   }
 }
 
+/** An answer of server-sent events instead of JSON, which goes on until its reader leaves or `signal` says so. */
+export class EventAnswer {
+  /** The text of the events, as it goes over the wire; asked for more when the reader has taken the last. */
+  readonly open: (signal: AbortSignal) => AsyncIterable<string>;
+  constructor(open: (signal: AbortSignal) => AsyncIterable<string>) {
+    this.open = open;
+  }
+}
+
 export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> {
   /** Dotted name, `keys.rotate`: the action in the audit log and the operationId in OpenAPI. */
   readonly name: string;
@@ -249,8 +258,13 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
-  /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF or a text always. */
-  readonly produces?: 'text/csv' | 'application/pdf' | 'text/markdown' | 'application/x-ndjson';
+  /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF or a text always; events always. */
+  readonly produces?:
+    | 'text/csv'
+    | 'application/pdf'
+    | 'text/markdown'
+    | 'application/x-ndjson'
+    | 'text/event-stream';
   /** A text is also answered as this where the request asks for it. */
   readonly also_produces?: 'text/csv' | 'application/pdf';
   /** An example of the request body, shown in OpenAPI; a test checks it against `input`. */
@@ -258,7 +272,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** An example of the answer, shown in OpenAPI; a test checks it against `output`. */
   readonly example?: Static<O>;
   /** For GET and DELETE, members that are not in the path come from the query string; otherwise from the body. */
-  run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer>;
+  run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer | EventAnswer>;
 }
 
 /** Declares an operation. The function only infers the types of `run`. */

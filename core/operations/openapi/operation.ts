@@ -179,6 +179,12 @@ function success(operation: Operation, { components }: Parts): Json {
     };
     return { [status]: { description: 'The text.', content } };
   }
+  if (operation.produces === 'text/event-stream') {
+    // The schema is that of the data of an event, as on the routes of inference.
+    const none = { type: 'object', maxProperties: 0, description: 'of the event `end`' };
+    const content = { [operation.produces]: { schema: { anyOf: [components.refer(output), none] } } };
+    return { [status]: { description: 'The events, until the reader leaves.', content } };
+  }
   if (nameOf(output) === undefined) throw new Error(`the answer of ${operation.name} has no name`);
   const content: Json = {
     'application/json': {

@@ -1,11 +1,11 @@
 // New rows of organizations, as long as somebody watches. Rows are found by polling, since a NOTIFY would take a lock
 // across all commits. A row appears when its call has ended but carries the time of its start, so the last half minute
 // is read every second and the last quarter of an hour every ten seconds.
-import type { Pool } from '../db/index.ts';
-import { type Environment, type Id, type Log, nowMs, ServiceError } from '../kernel/index.ts';
-import { listArrivals } from './read-store.ts';
-import type { RowView } from './schema.ts';
-import { viewRow } from './view.ts';
+import type { Pool } from '../../db/index.ts';
+import { type Environment, type Id, type Log, nowMs, ServiceError } from '../../kernel/index.ts';
+import { listArrivals } from '../read-store.ts';
+import type { RowView } from '../schema.ts';
+import { viewRow } from '../view.ts';
 
 export interface RequestFeed {
   /**
