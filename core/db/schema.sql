@@ -1686,6 +1686,27 @@ create policy everybody on public.org_erasure as permissive for all to public us
 create policy own_org on public.org_erasure as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.org_erasure to svc_runtime;
 
+create table public.org_export (
+  id text not null,
+  org_id text not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  downloads integer not null default 0,
+  last_downloaded_at timestamp with time zone,
+  constraint org_export_pkey PRIMARY KEY (id),
+  constraint org_export_check CHECK ((expires_at > created_at)),
+  constraint org_export_downloaded CHECK (((downloads = 0) = (last_downloaded_at IS NULL))),
+  constraint org_export_downloads_check CHECK ((downloads >= 0)),
+  constraint org_export_id_check CHECK ((id ~ '^oex_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint org_export_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX org_export_walk ON public.org_export USING btree (org_id, created_at DESC, id DESC);
+alter table public.org_export enable row level security;
+create policy everybody on public.org_export as permissive for all to public using (true) with check (true);
+create policy own_org on public.org_export as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.org_export to svc_runtime;
+
 create table public.org_member (
   org_id text not null,
   user_id text not null,
@@ -4563,7 +4584,7 @@ begin
     'api_key', 'audit_chain', 'audit_entry', 'auto_topup', 'auto_topup_attempt', 'byok_key', 'canary', 'canary_sample',
     'canary_window', 'checkin', 'credit_notice', 'data_subject_request', 'erasure_tombstone', 'eval_call', 'eval_case',
     'eval_result', 'eval_run', 'eval_suite', 'experiment_bucket', 'experiment_hour', 'experiment_sample', 'idempotency',
-    'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'outbox', 'people_key_no', 'plan_fee_notice',
+    'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'org_export', 'outbox', 'people_key_no', 'plan_fee_notice',
     'policy', 'policy_activation', 'policy_canary_halt', 'policy_shadow_allowance', 'policy_shadow_day',
     'policy_shadow_expense', 'policy_version', 'project', 'sandbox_refill', 'scim_group',
     'scim_group_member', 'scim_log', 'scim_token', 'scim_user', 'session', 'shadow_hour',

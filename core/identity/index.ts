@@ -60,6 +60,7 @@ export { takeSamlAnswer } from './saml/answer.ts';
 export { refreshMetadata } from './saml/refresh.ts';
 export { describeServiceProvider } from './saml/service-provider.ts';
 export { MemberView, memberSources, memberStates, SessionView, signInMethods } from './schema.ts';
+export { listDirectory } from './scim/contents.ts';
 export { faultBody, ScimFault } from './scim/fault.ts';
 export { answerScim } from './scim/handle.ts';
 export {

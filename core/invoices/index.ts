@@ -4,7 +4,12 @@ export { fileOf } from './file.ts';
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { fileName } from './number.ts';
-export { invoiceOperations, listInvoicesOperation, resendOperation } from './operations.ts';
+export {
+  invoiceOperations,
+  invoicePdfOperation,
+  listInvoicesOperation,
+  resendOperation,
+} from './operations.ts';
 export { printText } from './pdf/press.ts';
 export { listGstRates } from './rate-store.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';

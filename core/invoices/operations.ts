@@ -160,7 +160,7 @@ const getInvoiceOperation = operation({
   },
 });
 
-const pdfOperation = operation({
+export const invoicePdfOperation = operation({
   name: 'invoices.pdf',
   method: 'GET',
   path: '/v1/invoices/:id/pdf',
@@ -216,6 +216,6 @@ export const resendOperation = operation({
 export const invoiceOperations = [
   listInvoicesOperation,
   getInvoiceOperation,
-  pdfOperation,
+  invoicePdfOperation,
   resendOperation,
 ] as const;

@@ -42,7 +42,7 @@ export function hashOfEndUser(pepper: Uint8Array, user_id: string): string {
 export class Sha256 {
   readonly #hash = createHash('sha256');
 
-  add(data: string): void {
+  add(data: string | Uint8Array): void {
     this.#hash.update(data);
   }
 

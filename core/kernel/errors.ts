@@ -95,6 +95,7 @@ export const codes = {
   refund_window_closed: { status: 409, type: 'conflict_error', retry: false },
   idempotency_in_progress: { status: 409, type: 'conflict_error', retry: true },
   idempotency_replay_unavailable: { status: 409, type: 'conflict_error', retry: false },
+  gone: { status: 410, type: 'not_found_error', retry: false },
   precondition_failed: { status: 412, type: 'invalid_request_error', retry: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },

@@ -38,6 +38,7 @@ export const prefixes = {
   data_subject_request: 'dsr',
   eval_suite: 'es',
   eval_run: 'er',
+  org_export: 'oex',
 } as const;
 
 export type Kind = keyof typeof prefixes;

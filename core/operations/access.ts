@@ -89,8 +89,8 @@ function admitSession({ audience, method }: Admitting, caller: SessionCaller, at
   // People of a suspended organization find out why, and what they owe: reading stays.
   const stays =
     caller.suspended === 'org_closed'
-      ? audience.kind === 'key' && audience.while_closed === true
-      : method === 'GET' || (audience.kind === 'key' && audience.while_suspended === true);
+      ? audience.while_closed === true
+      : method === 'GET' || audience.while_suspended === true;
   if (caller.suspended !== undefined && !bypasses && !stays) throw suspendedFor(caller.suspended);
   const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
   if (roles !== 'any') {

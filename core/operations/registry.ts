@@ -21,6 +21,7 @@ import { keyOperations } from '../keys/index.ts';
 import { legalOperations, staffLegalOperations } from '../legal/index.ts';
 import { mandateOperations } from '../mandates/index.ts';
 import { orgErasureOperations, staffOrgErasureOperations } from '../org-erasure/index.ts';
+import { orgExportOperations } from '../org-export/index.ts';
 import { orgOperations } from '../orgs/index.ts';
 import { planOperations, sheetOperations, staffPlanOperations } from '../plans/index.ts';
 import { policyOperations } from '../policies/index.ts';
@@ -58,6 +59,7 @@ export const operations: readonly Operation[] = checked([
   ...orgOperations,
   ...closingOperations,
   ...orgErasureOperations,
+  ...orgExportOperations,
   ...planOperations,
   ...budgetOperations,
   ...privacyOperations,
@@ -74,6 +76,7 @@ export const signInOperations: readonly Operation[] = operations.filter(({ path 
 export const fileOperations: readonly Operation[] = operations.filter(
   ({ name, produces }) =>
     produces === 'application/pdf' ||
+    produces === 'application/zip' ||
     produces === 'text/markdown' ||
     name === 'audit.list' ||
     name === 'privacy.export',

@@ -41,7 +41,16 @@ export const steps = [
   // What was written to us and about the organization.
   ...['limit_request', 'ticket_message', 'ticket', 'staff_item', 'staff_look'],
   ...['key_notice', 'api_key', 'people_key_no', 'project'],
-  ...['invitation', 'invite_code_use', 'org_member', 'mail', 'audit_chain', 'audit_entry', 'org'],
+  ...[
+    'invitation',
+    'invite_code_use',
+    'org_member',
+    'mail',
+    'audit_chain',
+    'audit_entry',
+    'org_export',
+    'org',
+  ],
 ] as const;
 export type Step = (typeof steps)[number];
 

@@ -24,6 +24,7 @@ import './types/eval.ts';
 import './types/money/gift.ts';
 import './types/money/mandate.ts';
 import './types/policy.ts';
+import './types/org-export.ts';
 import './types/privacy.ts';
 import './types/node.ts';
 import './types/sso.ts';

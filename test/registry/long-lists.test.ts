@@ -84,6 +84,12 @@ const lists: readonly List[] = [
     table: 'audit_entry',
     copy: { id: '1000000 + n', chain_seq: '1000000 + n', at: ago('at') },
   },
+  {
+    operation: 'orgs.exports.list',
+    table: 'org_export',
+    copy: { id: id('oex'), created_at },
+    input: () => ({ id: a.org.id }),
+  },
   { operation: 'requests.list', table: 'request_row', copy: {} },
   {
     operation: 'webhooks.deliveries',
@@ -116,6 +122,11 @@ beforeAll(async () => {
     const { key } = tenant;
     await harness.call('POST', '/v1/tickets', { key, body: { subject: 'Why', body: 'I ask.' } });
     request_log.write(rowOf(tenant));
+    await rows(
+      `insert into org_export (id, org_id, created_by, created_at, expires_at)
+       values ('oex_' || substr($1, 5), $1, 'usr_1', now(), now() + interval '1000 days')`,
+      [tenant.org.id],
+    );
     const made = await makeWebhook(harness, tenant);
     if (tenant === a) ({ webhook_id } = made);
   }

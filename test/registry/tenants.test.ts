@@ -54,6 +54,10 @@ const { id: their_erasure } = await requestErasure(harness.context, {
   ...{ org_id: b.org.id, user_id: 'their user' },
 });
 
+const { id: their_export } = (
+  await harness.call('POST', `/v1/orgs/${b.org.id}/export`, { key: their_session })
+).json() as { id: string };
+
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
   '/v1/keys': [b.key_id],
@@ -80,6 +84,7 @@ const further: Record<string, string> = {
   ':session_id': their_session_id,
   ':user_id': them.id,
   ':invitation': their_invitation,
+  ':export': their_export,
   ':delivery': String(their_webhook.delivery_id),
 };
 const filled = (path: string) => path.replaceAll(/:[a-z_]+/g, (name) => further[name] ?? name);

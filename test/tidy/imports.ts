@@ -49,6 +49,7 @@ export const concepts = [
   'support',
   'closing',
   'org-erasure',
+  'org-export',
   'desk',
   'keyring',
   'operations',

@@ -54,6 +54,10 @@ export type Audience =
       readonly without_second_factor?: true;
       /** What staff who look at an organization may do besides reading what its viewers read. */
       readonly for_looks?: true;
+      /** It may be done while the organization is suspended, as reading may. */
+      readonly while_suspended?: true;
+      /** An owner may do it for 90 days after the organization was closed. */
+      readonly while_closed?: true;
     }
   /** A callback of a payment rail: the operation itself verifies the signature over the raw bytes. */
   | { readonly kind: 'signed' }
@@ -198,12 +202,12 @@ export class FileAnswer {
   readonly content_type: string;
   readonly filename: string;
   /** Pieces are sent as they come, and no faster than they are read. */
-  readonly body: string | Buffer | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterable<string | Uint8Array>;
 
   constructor(file: {
     content_type: string;
     filename: string;
-    body: string | Buffer | AsyncIterable<string>;
+    body: string | Buffer | AsyncIterable<string | Uint8Array>;
   }) {
     this.content_type = file.content_type;
     this.filename = file.filename;
@@ -262,6 +266,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly produces?:
     | 'text/csv'
     | 'application/pdf'
+    | 'application/zip'
     | 'text/markdown'
     | 'application/x-ndjson'
     | 'text/event-stream';

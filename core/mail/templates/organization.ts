@@ -139,6 +139,27 @@ const org_erasure = template({
   }),
 });
 
+const org_export = template({
+  data: Type.Object({ org, slug, by: lineOf(320), at: TimeIn }),
+  sample: { org: 'Acme', slug: 'acme', by: 'asha@acme.example', at: '2026-11-21T10:00:00.000Z' },
+  lives_hours: DAY,
+  duty: 'security',
+  content: (d) => ({
+    subject: `All data of ${d.org} was exported`,
+    preview: `By ${d.by}.`,
+    title: `All data of ${d.org} was exported`,
+    blocks: [
+      text(
+        'An owner has made an export of the whole organization: people, keys without their secrets, policies, calls with stored content, ledger and invoices. Owners can download it for 24 hours.',
+      ),
+      facts({ By: d.by, At: timeText(d.at), Organization: d.org }),
+      text('If nobody of you should have done this, change the role of this person and end their sessions.'),
+      action('See exports', `/${d.slug}/live/settings`),
+    ],
+    reason: `because you are an owner of ${d.org}`,
+  }),
+});
+
 const legal_update = template({
   data: Type.Object({
     org,
@@ -264,6 +285,7 @@ export const organizationMails = {
   sso_domain_missing,
   org_closed,
   org_erasure,
+  org_export,
   legal_update,
   subprocessor_added,
   mail_sender_failed,

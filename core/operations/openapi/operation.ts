@@ -167,7 +167,7 @@ function success(operation: Operation, { components }: Parts): Json {
   const status = String(operation.status ?? 200);
   if (status === '204') return { 204: { description: 'Done; no body.' } };
   const { output } = operation;
-  if (operation.produces === 'application/pdf') {
+  if (operation.produces === 'application/pdf' || operation.produces === 'application/zip') {
     const content = { [operation.produces]: { schema: { type: 'string', format: 'binary' } } };
     return { [status]: { description: 'The file.', content } };
   }

@@ -11,6 +11,7 @@ import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { managesMembers } from '../members/roles.ts';
 import { CloseCard } from './close-card.tsx';
 import { EraseCard } from './erase-card.tsx';
+import { ExportCard } from './export-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { SecurityCard } from './security-card.tsx';
 import { TransferCard } from './transfer-card.tsx';
@@ -50,6 +51,7 @@ export function SettingsPage() {
         {role === 'owner' && (
           <TransferCard user_id={session.session.user.id} onDone={() => void loadSession()} />
         )}
+        {role === 'owner' && <ExportCard user_id={session.session.user.id} />}
         {role === 'owner' && org && (
           <EraseCard org={org} onDone={() => again({ requestPolicy: 'network-only' })} />
         )}

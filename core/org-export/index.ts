@@ -1,0 +1,3 @@
+export { derived, exported, ours, passing, secret } from './fates.ts';
+export { listOrgExportsOperation, OrgExportView } from './list-operation.ts';
+export { createOrgExportOperation, orgExportOperations } from './operations.ts';

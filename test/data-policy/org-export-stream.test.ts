@@ -1,0 +1,156 @@
+// Downloads over real connections: a reader who is slow, one who goes away, and two at once.
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { newId, newRequestId, now, secureBytes, silentLog } from '@svc/core/kernel/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import { callFiles } from '@svc/core/org-export/files/calls.ts';
+import { sourceOf } from '@svc/core/org-export/walk.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type Harness, startHarness } from '../registry/harness.ts';
+import { rowOf } from '../registry/rows.ts';
+import { unpack } from '../support/programs/unpack.ts';
+import { tappedPool } from '../support/watched-pool.ts';
+
+/** With content that does not compress: more than the buffers of a connection hold. */
+const CALLS = 12_000;
+const harness: Harness = await startHarness();
+const { a, call, makePerson, pool, signIn } = harness;
+let owner: string;
+let port: number;
+
+beforeAll(async () => {
+  owner = await signIn(await makePerson(a, 'owner'));
+  for (let n = 0; n < CALLS; n++) {
+    harness.request_log.write(rowOf(a, { tags: { text: secureBytes(1_024).toString('base64') } }));
+    if (n % 1_000 === 0) await harness.request_log.flush();
+  }
+  await harness.request_log.flush();
+  await harness.app.listen({ host: '127.0.0.1', port: 0 });
+  port = (harness.app.server.address() as AddressInfo).port;
+}, 120_000);
+
+/** Begins a download; nothing of its body is read before somebody asks. */
+async function begin(): Promise<IncomingMessage> {
+  const made = await call('POST', `/v1/orgs/${a.org.id}/export`, { key: owner });
+  const { path } = made.json() as { path: string };
+  return new Promise((resolve, reject) => {
+    const asked = get({ port, path, headers: { authorization: `Bearer ${owner}` } }, (answer) => {
+      answer.pause();
+      resolve(answer);
+    });
+    asked.on('error', reject);
+  });
+}
+async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of answer) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+/** Connections of the gateway that are at work or in a transaction, and the latest statement of any. */
+async function atWork(): Promise<{ busy: number; latest: string }> {
+  const { rows } = await pool.query<{ busy: number; latest: string }>({
+    name: '',
+    text: `select count(*) filter (where state <> 'idle')::int as busy,
+                  max(query_start) filter (where query not like '%pg_stat_activity%')::text as latest
+             from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+              and query not like 'listen%'`,
+  });
+  return rows[0] as { busy: number; latest: string };
+}
+/** Waits until no statement of the download follows any more. */
+async function untilStill(): Promise<{ busy: number; latest: string }> {
+  let before = await atWork();
+  await expect
+    .poll(
+      async () => {
+        for (let round = 0; round < 200; round++) await turn();
+        const now = await atWork();
+        const same = now.latest === before.latest && now.busy === 0;
+        before = now;
+        return same;
+      },
+      { interval: 100, timeout: 20_000 },
+    )
+    .toBe(true);
+  return before;
+}
+
+test('a reader who is slow holds no connection of the database, and gets everything all the same', async () => {
+  const answer = await begin();
+  expect(answer.statusCode).toBe(200);
+  const still = await untilStill();
+  expect(still.busy).toBe(0);
+  expect(answer.complete).toBe(false);
+  const files = await unpack(await bodyOf(answer));
+  expect(files.get('requests.ndjson')?.toString().split('\n').length).toBe(CALLS + 1);
+  // It went on after the pause.
+  expect((await atWork()).latest > still.latest).toBe(true);
+});
+
+test('when a reader goes away, reading ends, and the connection is free', async () => {
+  const answer = await begin();
+  await untilStill();
+  const gone = new Promise((resolve) => answer.once('close', resolve));
+  answer.destroy();
+  await gone;
+  const { latest } = await untilStill();
+  for (let round = 0; round < 500; round++) await turn();
+  expect((await atWork()).latest).toBe(latest);
+  const open = () =>
+    new Promise((resolve) => harness.app.server.getConnections((_, count) => resolve(count)));
+  await expect.poll(open, { timeout: 10_000 }).toBe(0);
+  expect(harness.defects).toEqual([]);
+});
+
+test('two at once are each whole', async () => {
+  const [one, two] = [await begin(), await begin()];
+  const [first, second] = await Promise.all([bodyOf(one).then(unpack), bodyOf(two).then(unpack)]);
+  const hashes = (files: Map<string, Buffer>) =>
+    (
+      JSON.parse(files.get('manifest.json')?.toString() ?? '') as {
+        files: { path: string; sha256: string }[];
+      }
+    ).files
+      .filter(({ path }) => path === 'requests.ndjson')
+      .map(({ sha256 }) => sha256);
+  expect(hashes(first)).toEqual(hashes(second));
+  expect(hashes(first)[0]).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('a page of calls takes four statements, however many pages there are', async () => {
+  const names: string[] = [];
+  const { org } = a;
+  const reader = createContext({
+    request_id: newRequestId(),
+    caller: {
+      ...{
+        kind: 'session',
+        session_id: newId('session'),
+        token_hash: secureBytes(32),
+        user_id: newId('user'),
+      },
+      ...{ email: 'owner@acme.example', org_id: org.id, role: 'owner', environment: 'live' },
+      ...{ two_factor: false, proved_at: now() },
+    },
+    pool: tappedPool(pool, ({ name }) => void names.push(name)),
+    log: silentLog,
+    services: {
+      ...harness.context.services,
+      ...{ root_key: harness.root_key, request_log: harness.request_log },
+    },
+  });
+  const requests = callFiles.find(({ name }) => name === 'requests');
+  let rows = 0;
+  let largest = 0;
+  for await (const page of requests?.pages(sourceOf(reader)) ?? []) {
+    rows += page.length;
+    largest = Math.max(largest, page.length);
+  }
+  expect([rows, largest]).toEqual([CALLS, 200]);
+  const pages = CALLS / 200;
+  // The other environment has no calls: its one page is asked for.
+  expect(names.filter((name) => name !== 'analytics.list_rows').length).toBe(3 * pages);
+  expect(names.filter((name) => name === 'analytics.list_rows').length).toBe(pages + 1);
+});
