@@ -119,6 +119,18 @@ test('two at once are each whole', async () => {
   expect(hashes(first)[0]).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test('a download that is under way when the erasure begins is cut off, and is not whole', async () => {
+  const answer = await begin();
+  await untilStill();
+  const erasing = (text: string) => pool.query({ name: '', text, values: [a.org.id] });
+  await erasing(
+    `insert into org_erasure (org_id, status, refund_requested, requested_at, due_at, began_at)
+     values ($1, 'closing', false, now(), now(), now())`,
+  );
+  await expect(bodyOf(answer)).rejects.toThrow('aborted');
+  await erasing('delete from org_erasure where org_id = $1');
+});
+
 test('a page of calls takes four statements, however many pages there are', async () => {
   const names: string[] = [];
   const { org } = a;
