@@ -107,6 +107,11 @@ export const commands: readonly Listed[] = [
   listed('limits approve', 'grant a request for higher limits', () => import('./limits/approve.ts')),
   listed('limits refuse', 'refuse a request for higher limits', () => import('./limits/refuse.ts')),
   listed(
+    'limits new-orgs',
+    'show or change the limits of organizations that people make themselves',
+    () => import('./limits/new-orgs.ts'),
+  ),
+  listed(
     'limits override',
     'set what an organization may use beyond its plan',
     () => import('./limits/override.ts'),

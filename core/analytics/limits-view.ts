@@ -19,7 +19,15 @@ import {
   subjectOfPlan,
   subjectOfProject,
 } from '../limits/index.ts';
-import { findOrg, limitsOf, listProjects, type Project, projectLimits } from '../orgs/index.ts';
+import {
+  findOrg,
+  keysPerHour,
+  limitsOf,
+  listProjects,
+  type Project,
+  projectLimits,
+  trialRates,
+} from '../orgs/index.ts';
 import { countCapacity } from './usage-store.ts';
 
 declare module '../kernel/operation/operation.ts' {
@@ -47,6 +55,21 @@ const View = named(
   'Limits',
   Type.Object({
     plan: Type.Object({ ...Rates, keys: Limit, projects: Limit, live: LiveRates }),
+    new_org: named(
+      'NewOrganizationLimits',
+      Type.Object(
+        {
+          rpm: nullable(
+            Type.Integer({
+              description: 'requests a minute with all live keys together, until the first top-up is paid',
+            }),
+          ),
+          rpm_until: nullable(Type.Literal('first_topup_paid', { description: 'what lifts `rpm`' })),
+          keys_per_hour: nullable(Type.Integer({ description: 'keys that can be created in an hour' })),
+        },
+        { description: 'of an organization that was made by signing up; null: no such limit' },
+      ),
+    ),
     projects: Type.Array(
       Type.Object({
         project_id: idOf('project'),
@@ -87,6 +110,7 @@ const NONE = { rpm: 0, tpm: 0, concurrency: 0 };
 interface Seen {
   readonly environment: Environment;
   readonly plan: ReturnType<typeof limitsOf>;
+  readonly trial: ReturnType<typeof trialRates>;
   readonly projects: readonly Project[];
   readonly keys: readonly KeyRow[];
 }
@@ -109,20 +133,21 @@ function runningOf(project: Project, keys: readonly KeyRow[], lives: readonly Li
 }
 
 async function readCounters(limits: LimitStore, org_id: string, seen: Seen): Promise<Counters> {
-  const { environment, plan, projects, keys } = seen;
+  const { environment, plan, trial, projects, keys } = seen;
+  const shared = { trial, plan };
   const bounds = new Map(projects.map((project) => [project.id, projectLimits(project)]));
   const [rejected, of_plan, of_projects, of_keys] = await Promise.all([
     limits.rejections({ plan: planSubject(org_id, environment) }),
-    limits.look(subjectOfPlan({ org_id, environment }, plan)),
+    limits.look(subjectOfPlan({ org_id, environment }, shared)),
     Promise.all(
       projects.map(({ id: project_id, rpm, tpm, concurrency }) => {
         const project = { rpm, tpm, concurrency };
-        return limits.look(subjectOfProject({ org_id, environment, project_id }, { project, plan }));
+        return limits.look(subjectOfProject({ org_id, environment, project_id }, { project, ...shared }));
       }),
     ),
     Promise.all(
       keys.map((key) =>
-        limits.look(subjectOfKey(key, { project: bounds.get(key.project_id) ?? null, plan })),
+        limits.look(subjectOfKey(key, { project: bounds.get(key.project_id) ?? null, ...shared })),
       ),
     ),
   ]);
@@ -193,6 +218,7 @@ export const getLimitsOperation = operation({
       ...{ rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
       live: { rpm_remaining: 261, tpm_remaining: 996_412, concurrency_in_use: 3 },
     },
+    new_org: { rpm: 20, rpm_until: 'first_topup_paid', keys_per_hour: 20 },
     projects: [
       {
         project_id: 'prj_0000000000000000000000000A',
@@ -223,6 +249,7 @@ export const getLimitsOperation = operation({
     const org = await findOrg(context.db, org_id);
     if (org === null) throw notFound();
     const plan = limitsOf(org);
+    const trial = trialRates(org, environment);
     const found = await keysInUse(context, environment);
     const keys = found.map(({ key }) => key);
     // From the ledger, like budgets: request rows come a moment later, so a month from them could be less than its last
@@ -232,10 +259,15 @@ export const getLimitsOperation = operation({
     ]);
     const spent = new Map(spend.map((one) => [one.no, one]));
     const projects = await projectsSeen(context, environment, keys);
-    const left = await counters(context, { environment, plan, projects, keys });
+    const left = await counters(context, { environment, plan, trial, projects, keys });
     const { capacity, analytics } = await capacityOf(context, environment);
     return {
       plan: { ...plan, live: left.plan },
+      new_org: {
+        rpm: trial?.rpm ?? null,
+        rpm_until: trial === null ? null : ('first_topup_paid' as const),
+        keys_per_hour: keysPerHour(org),
+      },
       projects: projects.map(({ id, rpm, tpm, concurrency }, i) => ({
         ...{ project_id: id, configured: { rpm, tpm, concurrency } },
         live: left.projects[i] ?? NOTHING,

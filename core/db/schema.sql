@@ -1615,6 +1615,8 @@ create table public.org (
   pepper_sealed bytea,
   erasure_requested_at timestamp with time zone,
   erasure_due_at timestamp with time zone,
+  self_made boolean not null default false,
+  awaits_topup boolean not null default false,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
@@ -1622,6 +1624,7 @@ create table public.org (
   constraint limit_overrides_are_members CHECK ((jsonb_typeof(limit_overrides) = 'object'::text)),
   constraint low_balance_is_not_negative CHECK ((low_balance_micro >= 0)),
   constraint next_plan_has_a_time CHECK (((next_plan_id IS NULL) = (next_plan_at IS NULL))),
+  constraint org_awaits_only_self_made CHECK ((self_made OR (NOT awaits_topup))),
   constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
   constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
@@ -1641,7 +1644,7 @@ create table public.org (
   constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
 );
 CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
-CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper, awaits_topup ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 alter table public.org enable row level security;
 create policy everybody on public.org as permissive for all to public using (true) with check (true);
 create policy own_org on public.org as restrictive for all to svc_tenant using ((id = current_setting('svc.org_id'::text, true))) with check ((id = current_setting('svc.org_id'::text, true)));

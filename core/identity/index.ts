@@ -9,6 +9,12 @@ export {
 } from './access/staff.ts';
 export { listWaitingAccess } from './access/store.ts';
 export { makeInviteCode, revokeInviteCode } from './admission/invite-code.ts';
+export {
+  changeNewOrgLimits,
+  getNewOrgLimitsOperation,
+  NewOrgLimitsView,
+  setNewOrgLimitsOperation,
+} from './admission/new-orgs.ts';
 export { joinWaitlistOperation, signUpStateOperation } from './admission/operations.ts';
 export {
   codeStates,

@@ -71,7 +71,7 @@ async function makeOrg(
     await lockPerson(context.db, user_id);
     await refuseTooMany(context);
     const code_id = await admitFounder(context, { user_id, given });
-    const { id: org_id } = await createOrg(context, wanted);
+    const { id: org_id } = await createOrg(context, { ...wanted, self_made: true });
     const at = context.now();
     if (code_id !== null) await countUse(context, { id: code_id, org_id, user_id });
     await putMember(context.db, { org_id, user_id, role: 'owner', source: 'owner', at });

@@ -13,7 +13,15 @@ import {
   writingManifest,
 } from '../kernel/index.ts';
 import { orderBudget } from '../ledger/index.ts';
-import { findProject, lockOrg, type Org, type Project, planLimits, refuseUnaccepted } from '../orgs/index.ts';
+import {
+  findProject,
+  keysPerHour,
+  lockOrg,
+  type Org,
+  type Project,
+  planLimits,
+  refuseUnaccepted,
+} from '../orgs/index.ts';
 import { writeKeyEvent } from './events.ts';
 import { statusAt } from './grants/grant.ts';
 import {
@@ -28,7 +36,7 @@ import {
 } from './rights.ts';
 import type { CreateKeyInput } from './schema.ts';
 import { hashSecret, keyHint, newKeySecret } from './secret.ts';
-import { beginGrace, countKeys, insertKey, revokeKey, setChainBudget } from './store.ts';
+import { beginGrace, countKeys, countMade, insertKey, revokeKey, setChainBudget } from './store.ts';
 import type { KeyRow, OwnDataPolicy } from './types.ts';
 
 const HOUR_MS = 3_600_000;
@@ -122,6 +130,23 @@ export async function createKey(
   return { key, secret };
 }
 
+/**
+ * Refuses more keys than an organization that somebody made by signing up can create in an hour; its row is locked, so that counting takes
+ * turns. Successors by rotation are none of them: whoever has lost a key must get another. @throws ServiceError rate_limit_exceeded.
+ */
+async function refuseTooMany(context: Context, org: Org, now: Date): Promise<void> {
+  const most = keysPerHour(org);
+  if (most === null) return;
+  const since = new Date(now.getTime() - HOUR_MS);
+  const { keys, first_at } = await countMade(context.db, { org_id: org.id, since });
+  if (keys < most) return;
+  const reset_ms = (first_at ?? now).getTime() + HOUR_MS - now.getTime();
+  throw new ServiceError('rate_limit_exceeded', `This organization can create ${most} keys in an hour.`, {
+    details: { limit: 'keys_per_hour', scope: 'org', limit_value: most, reset_ms },
+    retry_after_ms: reset_ms,
+  });
+}
+
 function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null {
   if (expires_in !== undefined) {
     return new Date(now.getTime() + Number(expires_in.slice(0, -1)) * HOUR_MS);
@@ -160,6 +185,7 @@ export async function issueKey(
   if (org === null || project === null) throw notFound();
   await refuseUnaccepted(context, org.id);
   const at = context.now();
+  await refuseTooMany(context, org, at);
   const expires_at = endOf(input.expires_in, org, at);
   refuseLongerLife(caller, expires_at, 'expires_in');
   return createKey(context, org, project, {

@@ -143,6 +143,21 @@ export async function countKeys(db: Db, args: { org_id: Id<'org'>; now: Date }):
   return rows[0]?.n ?? 0;
 }
 
+/** Keys of an organization that were created after `since`, ended ones too and successors not, and when the first of them was. */
+export async function countMade(
+  db: Db,
+  args: { org_id: Id<'org'>; since: Date },
+): Promise<{ keys: number; first_at: Date | null }> {
+  const { rows } = await db.query<{ keys: number; first_at: Date | null }>({
+    name: 'keys.count_made',
+    text: `
+      select count(*)::int as keys, min(created_at) as first_at from api_key
+       where org_id = $1 and created_at > $2 and rotated_from is null`,
+    values: [args.org_id, args.since],
+  });
+  return rows[0] ?? { keys: 0, first_at: null };
+}
+
 export type NewKey = Omit<
   KeyRow,
   | 'key_no'

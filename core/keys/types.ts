@@ -31,6 +31,8 @@ export interface Grant {
     readonly key: KeyLimits;
     /** Null: the project has none. */
     readonly project: KeyLimits | null;
+    /** Until the first top-up is paid, over the whole organization; null: nothing. */
+    readonly trial: KeyLimits | null;
     readonly plan: KeyLimits;
   };
   /** Org policy and key policy combined. */

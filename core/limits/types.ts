@@ -13,7 +13,7 @@ export interface Rates {
 }
 
 /** Whose limit it is. */
-export type LimitScope = 'key' | 'project' | 'plan';
+export type LimitScope = 'key' | 'project' | 'trial' | 'plan';
 
 /** Buckets that a call counts in, and what bounds them. */
 export interface LimitBound {

@@ -35,6 +35,8 @@ interface NewOrg {
   readonly plan_id?: PlanId;
   /** The ledger that its books are to be in; one of those that are open when absent. */
   readonly shard?: string;
+  /** A person makes it by signing up: limits against abuse hold for it (new-orgs.ts). */
+  readonly self_made?: boolean;
 }
 
 /**
@@ -61,6 +63,7 @@ export function createOrg(
       data_policy: DEFAULT_DATA_POLICY,
       ...(await newPepper(context, id)),
       shard,
+      self_made: org.self_made ?? false,
       at,
     });
     if (made === null) throw slugTaken();

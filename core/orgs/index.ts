@@ -24,6 +24,11 @@ export {
   setMemberRoles,
   setMemberStatus,
 } from './member-store.ts';
+export {
+  keysPerHour,
+  readNewOrgLimits,
+  trialRates,
+} from './new-orgs.ts';
 export { departures, getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { findGrantFacts, findPepper, type PepperPlace } from './pepper.ts';
 export { ledgerOf } from './place.ts';
@@ -70,6 +75,8 @@ export {
 export { findSettings, keepSlug, putSettings } from './settings-store.ts';
 export { refuseReservedSlug, SlugIn, slugTaken } from './slug.ts';
 export {
+  announceNewOrgs,
+  endTrial,
   findOrg,
   findOrgRecords,
   findOrgs,
@@ -94,6 +101,7 @@ export type {
   LimitOverrides,
   Member,
   Membership,
+  NewOrgLimits,
   Org,
   OrgDataPolicy,
   OrgSecurity,

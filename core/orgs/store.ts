@@ -13,6 +13,9 @@ import type {
 /** What staff changed of the limits of an organization's plan (plan-sheet.ts). */
 const PLAN_LIMITS = `(select value #> array['limits', org.plan_id] from settings where name = 'plans') as plan_limits`;
 
+/** What staff set for organizations that people make themselves (new-orgs.ts). */
+const NEW_ORG_LIMITS = `(select value from settings where name = 'new_orgs') as new_org_limits`;
+
 /** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
   db: Db,
@@ -26,6 +29,7 @@ export async function insertOrg(
     billing_currency: string;
     data_policy: OrgDataPolicy;
     shard: string;
+    self_made: boolean;
     at: Date;
   } & PepperRow,
 ): Promise<Pick<Org, 'live_book_id' | 'sandbox_book_id'> | null> {
@@ -33,8 +37,8 @@ export async function insertOrg(
     name: 'orgs.insert',
     text: `
       insert into org (id, slug, name, kind, plan_id, billing_country, billing_currency, data_policy, pepper,
-                       pepper_sealed, shard, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+                       pepper_sealed, shard, self_made, awaits_topup, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $13)
       on conflict (slug) do nothing
       returning live_book_id, sandbox_book_id`,
     values: [
@@ -49,6 +53,7 @@ export async function insertOrg(
       org.pepper,
       org.pepper_sealed,
       org.shard,
+      org.self_made,
       org.at,
     ],
   });
@@ -77,8 +82,8 @@ export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
 }
 
 const ORG = `
-  id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
-  data_policy, settings, shard, live_book_id, sandbox_book_id, created_at`;
+  id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, self_made, awaits_topup, ${NEW_ORG_LIMITS},
+  billing_country, billing_currency, data_policy, settings, shard, live_book_id, sandbox_book_id, created_at`;
 
 /** The organization with this id or slug; null when there is none. */
 export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
@@ -104,7 +109,15 @@ export async function findOrgs(db: Db, ids: readonly Id<'org'>[]): Promise<Reado
 export interface OrgRecord
   extends Omit<
     Org,
-    'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id' | 'plan_limits' | 'limit_overrides'
+    | 'settings'
+    | 'shard'
+    | 'live_book_id'
+    | 'sandbox_book_id'
+    | 'plan_limits'
+    | 'limit_overrides'
+    | 'self_made'
+    | 'awaits_topup'
+    | 'new_org_limits'
   > {
   readonly legal_name: string | null;
   readonly gstin: string | null;
@@ -139,12 +152,28 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.lock',
     text: `
-      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
-             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
+      select ${ORG}
         from org where id = $1 for no key update`,
     values: [org_id],
   });
   return rows[0] ?? null;
+}
+
+/** Notes that an organization has paid: what bounds those that have not is over. Keys follow within a second (trigger). */
+export async function endTrial(db: Db, org_id: Id<'org'>): Promise<void> {
+  await db.query({
+    name: 'orgs.end_trial',
+    text: 'update org set awaits_topup = false where id = $1 and awaits_topup',
+    values: [org_id],
+  });
+}
+
+/** Lets the keys of organizations that have not paid follow what staff set for them (trigger `org_announces`). */
+export async function announceNewOrgs(db: Db): Promise<void> {
+  await db.query({
+    name: 'orgs.announce_new',
+    text: `update org set awaits_topup = true where awaits_topup and status <> 'closed'`,
+  });
 }
 
 /** Whether the erasure of an organization is due, under way or done at `at` (core/org-erasure). */
@@ -219,8 +248,8 @@ export async function findGrantRow(
   const { rows } = await db.query<Omit<GrantFacts, 'pepper'> & PepperRow>({
     name: 'orgs.find_grant_facts',
     text: `
-      select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.data_policy,
-             org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
+      select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.awaits_topup, ${NEW_ORG_LIMITS},
+             org.data_policy, org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
              project.rpm, project.tpm, project.concurrency,
              legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
@@ -235,8 +264,7 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
   const { rows } = await db.query<Org>({
     name: 'orgs.search',
     text: `
-      select id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, billing_country, billing_currency,
-             data_policy, settings, shard, live_book_id, sandbox_book_id, created_at
+      select ${ORG}
         from org
        where id = $1 or starts_with(slug, lower($1)) or position(lower($1) in lower(name)) > 0
        order by (id = $1 or slug = lower($1)) desc, slug

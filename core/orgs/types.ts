@@ -23,6 +23,14 @@ export interface LimitOverrides {
   readonly concurrency?: number;
 }
 
+/** Limits against abuse of organizations that people make themselves. */
+export interface NewOrgLimits {
+  /** Live requests a minute until the first top-up is paid; null: none but those of the plan. */
+  readonly first_rpm: number | null;
+  /** Keys that can be created in an hour; null: as many as the plan has. */
+  readonly keys_per_hour: number | null;
+}
+
 export interface Org {
   readonly id: Id<'org'>;
   readonly slug: string;
@@ -33,6 +41,12 @@ export interface Org {
   /** What staff changed of the limits of its plan; null: nothing. */
   readonly plan_limits: Partial<PlanLimits> | null;
   readonly limit_overrides: LimitOverrides;
+  /** A person made it by signing up. */
+  readonly self_made: boolean;
+  /** It was made so, and has not paid yet. */
+  readonly awaits_topup: boolean;
+  /** What staff set of the limits of such organizations; null: nothing (new-orgs.ts). */
+  readonly new_org_limits: Partial<NewOrgLimits> | null;
   readonly billing_country: string;
   readonly billing_currency: string;
   readonly data_policy: OrgDataPolicy;
@@ -83,6 +97,10 @@ export interface GrantFacts {
   /** What staff changed of the limits of its plan; null: nothing. */
   readonly plan_limits: Partial<PlanLimits> | null;
   readonly limit_overrides: LimitOverrides;
+  /** A person made it, and it has not paid yet. */
+  readonly awaits_topup: boolean;
+  /** What staff set of the limits of such organizations; null: nothing (new-orgs.ts). */
+  readonly new_org_limits: Partial<NewOrgLimits> | null;
   readonly data_policy: OrgDataPolicy;
   readonly pepper: Buffer;
   readonly shard: string;

@@ -3,7 +3,7 @@
 import { issueTopupInvoice } from '../invoices/index.ts';
 import { type Context, microUsd } from '../kernel/index.ts';
 import { orderCredit, writeEvent } from '../ledger/index.ts';
-import { readShard } from '../orgs/index.ts';
+import { endTrial, readShard } from '../orgs/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { type Decision, decideTopup } from './decide.ts';
 import { addStaffItem, addTask } from './rail-store.ts';
@@ -65,6 +65,7 @@ export async function bookPaid(context: Context, asked: Topup, payment: Captured
     lot_id: credited.lot_id,
     at,
   });
+  await endTrial(db, topup.org_id);
   await writeEvent(db, {
     org_id: topup.org_id,
     topic: 'topup.completed',

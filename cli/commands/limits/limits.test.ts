@@ -71,3 +71,11 @@ test('the balance below which an organization is written to is set, and stands i
     { low_balance_micro: 20_000_000, low_mark: 20_000_000, after: { low_balance_micro: 20_000_000 } },
   ]);
 }, 60_000);
+
+test('the limits of organizations that people make themselves are shown and changed, with a reason', async () => {
+  expect(await json('limits', 'new-orgs')).toEqual({ first_rpm: 20, keys_per_hour: 20 });
+  const change = ['limits', 'new-orgs', '--first-rpm', '10', '--keys-per-hour', '0'];
+  expect((await svcctl(...change)).code).not.toBe(0);
+  expect(await json(...change, '--reason', 'a wave')).toEqual({ first_rpm: 10, keys_per_hour: null });
+  expect((await svcctl('limits', 'new-orgs')).out).toMatch(/paid {2}10\n.*no limit/);
+}, 60_000);

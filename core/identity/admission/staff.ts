@@ -1,4 +1,5 @@
 // The waitlist and invite codes as staff handle them. Each look and each act is an entry of the audit log.
+
 import { type TSchema, Type } from 'typebox';
 import {
   type Context,
@@ -16,6 +17,7 @@ import {
 } from '../../kernel/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { DAYS_MAX, makeInviteCode, revokeInviteCode, USES_MAX } from './invite-code.ts';
+import { getNewOrgLimitsOperation, setNewOrgLimitsOperation } from './new-orgs.ts';
 import { codeExample, InviteCodeView, viewCode, viewWaiting, WaitingView, waitingExample } from './schema.ts';
 import { listCodes, listWaitingEntries } from './store.ts';
 import { inviteFromWaitlist } from './waitlist.ts';
@@ -163,4 +165,6 @@ export const staffAdmissionOperations = [
   listInviteCodesOperation,
   createInviteCodeOperation,
   revokeInviteCodeOperation,
+  getNewOrgLimitsOperation,
+  setNewOrgLimitsOperation,
 ] as const;

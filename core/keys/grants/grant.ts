@@ -1,6 +1,6 @@
 // Computes what a key allows from its row and from its organization. Pure.
 import type { Environment } from '../../kernel/index.ts';
-import { type GrantFacts, legalCallsEnd, limitsOf, projectLimits } from '../../orgs/index.ts';
+import { type GrantFacts, legalCallsEnd, limitsOf, projectLimits, trialRates } from '../../orgs/index.ts';
 import type { RedactionSettings } from '../../redaction/index.ts';
 import type { Grant, KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from '../types.ts';
 
@@ -47,7 +47,11 @@ export function inherited(
     },
     data_policy: combinePolicies(facts.data_policy, key.data_policy),
     org_pepper: facts.pepper,
-    limits: { project: projectLimits(facts), plan: limitsOf(facts) },
+    limits: {
+      project: projectLimits(facts),
+      trial: trialRates(facts, key.environment),
+      plan: limitsOf(facts),
+    },
   };
 }
 

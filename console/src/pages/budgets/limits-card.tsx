@@ -8,6 +8,7 @@ import { countText, plural } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { LimitCells, limitColumns } from './limit-cells.tsx';
+import { newOrgText } from './limits.ts';
 import { ProjectLimitsDialog, ProjectLimitsTable } from './project-limits.tsx';
 
 export type Limits = NonNullable<BudgetsQuery['limits']>;
@@ -18,7 +19,10 @@ function Row({ row, limits, onAsk }: { row: LimitedKey; limits: Limits; onAsk: (
   return (
     <tr>
       <td className="budget-name">{row.name}</td>
-      <LimitCells bounds={[row.configured, project?.configured, limits.plan]} live={row.live} />
+      <LimitCells
+        bounds={[row.configured, project?.configured, { rpm: limits.newOrg.rpm ?? null }, limits.plan]}
+        live={row.live}
+      />
       <td className="n">
         {onAsk && (
           <Button onClick={onAsk} aria-label={`Ask for higher limits of ${row.name}`}>
@@ -114,6 +118,7 @@ export function LimitsCard({ data, onChanged, allowed, onAsk }: CardProps) {
             {planText(limits.plan)}
             {runningText(limits.plan.live)}
           </p>
+          {newOrgText(limits.newOrg) !== '' && <p>{newOrgText(limits.newOrg)}</p>}
           {!limits.live && (
             <p className="sub">What is left now is not known here: the counters are not shared.</p>
           )}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holds, limitChanges, requestOf } from './limits.ts';
+import { holds, limitChanges, newOrgText, requestOf } from './limits.ts';
 
 test('the smallest of key, project and plan holds, and no bound is none', () => {
   expect([holds(10, 300), holds(400, 300), holds(null, 300), holds(5, null), holds(null, null)]).toEqual([
@@ -26,4 +26,12 @@ test('what is left empty is not asked for; nothing at all and what is no number 
     'tpm',
     'concurrency',
   ]);
+});
+
+test('what bounds a new organization is said with what lifts it, and nothing of one that has no such limit', () => {
+  expect(newOrgText({ rpm: 20, keysPerHour: 20 })).toBe(
+    'Until the first top-up is paid, all live keys together can make 20 calls a minute. 20 keys can be created in an hour.',
+  );
+  expect(newOrgText({ rpm: null, keysPerHour: 1 })).toBe('1 key can be created in an hour.');
+  expect(newOrgText({ rpm: null, keysPerHour: null })).toBe('');
 });

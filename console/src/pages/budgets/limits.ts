@@ -1,4 +1,5 @@
 // Limits of keys and projects as they are typed and as they hold. Pure.
+import { plural } from '../../ui/format/numbers.ts';
 
 /** The smallest of several limits, such as a key's, its project's and its plan's; null where none of them is set. */
 export function holds(...limits: readonly (number | null | undefined)[]): number | null {
@@ -9,6 +10,25 @@ export function holds(...limits: readonly (number | null | undefined)[]): number
 const names = ['rpm', 'tpm', 'concurrency'] as const;
 type Name = (typeof names)[number];
 export type RequestFaults = Partial<Record<Name, string>>;
+
+/** What bounds an organization that somebody made by signing up, and what lifts it; empty: nothing does. */
+export function newOrgText({
+  rpm,
+  keysPerHour,
+}: {
+  readonly rpm?: number | null;
+  readonly keysPerHour?: number | null;
+}): string {
+  const calls =
+    rpm === null || rpm === undefined
+      ? []
+      : [`Until the first top-up is paid, all live keys together can make ${plural(rpm, 'call')} a minute.`];
+  const keys =
+    keysPerHour === null || keysPerHour === undefined
+      ? []
+      : [`${plural(keysPerHour, 'key')} can be created in an hour.`];
+  return [...calls, ...keys].join(' ');
+}
 
 /** "1,200" as 1200; null when empty, undefined when it is no limit. */
 export function limitOf(text: string): number | null | undefined {

@@ -26,7 +26,10 @@ export function ProjectLimitsTable(props: {
         {rows.map((row) => (
           <tr key={row.id}>
             <td className="budget-name">{row.name}</td>
-            <LimitCells bounds={[row.limits, limits.plan]} live={seen.get(row.id)?.live ?? null} />
+            <LimitCells
+              bounds={[row.limits, { rpm: limits.newOrg.rpm ?? null }, limits.plan]}
+              live={seen.get(row.id)?.live ?? null}
+            />
             <td className="n">
               {onEdit && (
                 <Button onClick={() => onEdit(row)} aria-label={`Edit the limits of ${row.name}`}>
