@@ -205,3 +205,28 @@ test('a viewer reads the budgets and changes none; the page keeps to its width i
     await context.close();
   }
 });
+
+test.each(fourLooks)(
+  'a new organisation sees what bounds it and what lifts that, $scheme $width',
+  async (look) => {
+    const mark = (on: boolean) =>
+      withClient(stack.database_url, (client) =>
+        client.query(`update org set self_made = true, awaits_topup = $1 where slug = 'newcomer'`, [on]),
+      );
+    await mark(true);
+    const { page, context, faults } = await openPage(browser, look, owner);
+    await page.goto(`${stack.console_url}/newcomer/live/budgets`);
+    const text = 'Until the first top-up is paid, all live keys together can make 20 calls a minute.';
+    await page.getByText(text).waitFor();
+    await page.getByText('20 keys can be created in an hour.').waitFor();
+    await picture(page, `new-org-limits-${look.scheme}-${look.width}`);
+    await expectAccessible(page, 'limits of a new organisation');
+    await expectNoSidewaysScroll(page, 'limits of a new organisation');
+    await mark(false);
+    await page.reload();
+    await page.getByText('20 keys can be created in an hour.').waitFor();
+    expect(await page.getByText(text).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
