@@ -14,7 +14,14 @@ export { CatalogError } from './file.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
 export { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from './news/store.ts';
-export { catalogOperations } from './operations.ts';
+export {
+  catalogOperations,
+  getNamedModelOperation,
+  listEndpointsOperation,
+  listModelsOperation,
+  modelModalities,
+  modelSorts,
+} from './operations.ts';
 export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';
 export { selectPriceHistory } from './store.ts';
@@ -35,3 +42,4 @@ export {
   type TargetCapabilities,
   type WireFacts,
 } from './types.ts';
+export { EndpointView, endpointStatuses, ModelView, modelCapabilities, modelStatuses } from './view.ts';

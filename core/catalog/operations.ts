@@ -20,6 +20,7 @@ import {
   lowestPrice,
   ModelView,
   modelCapabilities,
+  modelStatuses,
   viewEndpoint,
   viewModel,
 } from './view.ts';
@@ -32,9 +33,12 @@ const audience = {
 } as const;
 const WEEK_MS = 7 * 86_400_000;
 
+export const modelModalities = ['text', 'image', 'audio', 'video', 'embedding', 'ranking'] as const;
+export const modelSorts = ['name', 'price', 'latency', 'throughput', 'popularity', 'newest'] as const;
+
 const ListInput = Type.Object({
   vendor: Type.Optional(Type.String()),
-  modality: Type.Optional(oneOf(['text', 'image', 'audio', 'video', 'embedding', 'ranking'])),
+  modality: Type.Optional(oneOf(modelModalities)),
   capability: Type.Optional(
     Type.Array(oneOf(modelCapabilities, 'ModelCapability'), { description: 'repeatable; all must match' }),
   ),
@@ -42,9 +46,9 @@ const ListInput = Type.Object({
   no_train: Type.Optional(Type.Boolean()),
   new: Type.Optional(Type.Boolean({ description: 'released in the last 7 days' })),
   price_changed: Type.Optional(Type.Boolean({ description: 'in the last 7 days' })),
-  status: Type.Optional(oneOf(['active', 'deprecated'], 'ModelStatus')),
+  status: Type.Optional(oneOf(modelStatuses, 'ModelStatus')),
   q: Type.Optional(lineOf(120, 0)),
-  sort: Type.Optional(oneOf(['name', 'price', 'latency', 'throughput', 'popularity', 'newest'])),
+  sort: Type.Optional(oneOf(modelSorts)),
 });
 type ListInput = Static<typeof ListInput>;
 
@@ -107,7 +111,7 @@ function ordered(models: Model[], sort: ListInput['sort']): Model[] {
   return models;
 }
 
-const listModelsOperation = operation({
+export const listModelsOperation = operation({
   name: 'models.list',
   method: 'GET',
   path: '/v1/models',
@@ -171,7 +175,7 @@ const getModelOperation = operation({
   run: async (context, { vendor, model }) => read(context, `${vendor}/${model}`),
 });
 
-const getNamedModelOperation = operation({
+export const getNamedModelOperation = operation({
   name: 'models.get_named',
   method: 'GET',
   path: '/v1/models/:name',
@@ -200,7 +204,7 @@ function endpointsOf(context: Context, name: string): Static<typeof EndpointList
   return { object: 'list' as const, model: model.id, data };
 }
 
-const listEndpointsOperation = operation({
+export const listEndpointsOperation = operation({
   name: 'models.endpoints',
   method: 'GET',
   path: '/v1/models/:vendor/:model/endpoints',

@@ -17,6 +17,8 @@ export const modelCapabilities = [
   'zdr',
   'no_train',
 ] as const;
+export const modelStatuses = ['active', 'deprecated'] as const;
+export const endpointStatuses = ['active', 'degraded', 'disabled'] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
 const PriceView = named(
@@ -46,7 +48,7 @@ export const ModelView = named(
     max_output: Type.Integer(),
     pricing_from: PriceView,
     endpoints: Type.Integer(),
-    status: oneOf(['active', 'deprecated'], 'ModelStatus'),
+    status: oneOf(modelStatuses, 'ModelStatus'),
     markup_bps: Type.Integer(),
     capabilities: Type.Object({
       tools: Type.Boolean(),
@@ -81,7 +83,7 @@ export const EndpointView = named(
     provider_name: Type.String(),
     upstream_model: Type.String(),
     region: Type.String(),
-    status: oneOf(['active', 'degraded', 'disabled']),
+    status: oneOf(endpointStatuses),
     quantization: nullable(Type.String()),
     context_length: Type.Integer(),
     max_output: Type.Integer(),

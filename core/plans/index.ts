@@ -1,5 +1,10 @@
 export { advancePeriod, type PeriodProgress } from './grace.ts';
-export { getPlanOperation, planOperations, setPlanOperation } from './operations.ts';
+export {
+  getPlanOperation,
+  listPlansOperation,
+  planOperations,
+  setPlanOperation,
+} from './operations.ts';
 export { openPeriod, openPeriods } from './period.ts';
 export {
   changeSheet,

@@ -1,8 +1,8 @@
 // Reading and changing the plan of an organization.
 import { Type } from 'typebox';
 import { writeAudit } from '../identity/index.ts';
-import { type Context, idOf, notFound, oneOf, operation, orgCaller } from '../kernel/index.ts';
-import { findOrg, type Org, planIds } from '../orgs/index.ts';
+import { type Context, idOf, listOf, notFound, oneOf, operation, orgCaller } from '../kernel/index.ts';
+import { findOrg, type Org, PlanOfferView, planExample, planIds, readPlans } from '../orgs/index.ts';
 import { requestPlan } from './change.ts';
 import { OrgPlanView, orgPlanExample, viewPlan } from './view.ts';
 
@@ -15,6 +15,22 @@ async function callersOrg(context: Context, id: string): Promise<Org> {
   if (org === null) throw notFound();
   return org;
 }
+
+export const listPlansOperation = operation({
+  name: 'plans.list',
+  method: 'GET',
+  path: '/v1/plans',
+  summary: 'List the plans with their fees and limits, in the order in which they are shown',
+  audience: { kind: 'key', scopes: 'any', session: everybody },
+  input: Type.Object({}),
+  output: listOf(PlanOfferView),
+  errors: [],
+  example: { object: 'list', data: [planExample] },
+  async run({ db, now }) {
+    const plans = await readPlans(db, now());
+    return { object: 'list' as const, data: plans.map((plan) => ({ ...plan, limits: { ...plan.limits } })) };
+  },
+});
 
 export const getPlanOperation = operation({
   name: 'orgs.plan.get',
@@ -57,4 +73,4 @@ export const setPlanOperation = operation({
   },
 });
 
-export const planOperations = [getPlanOperation, setPlanOperation] as const;
+export const planOperations = [listPlansOperation, getPlanOperation, setPlanOperation] as const;

@@ -13,6 +13,7 @@ import './types/legal.ts';
 import './types/key.ts';
 import './types/money/plan.ts';
 import './types/limits.ts';
+import './types/model.ts';
 import './types/route.ts';
 import './types/request.ts';
 import './types/usage.ts';

@@ -2,10 +2,10 @@
 
 import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
-import { camel } from '@svc/graphql/names.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../calls/caller.ts';
 import { rowOf } from '../registry/rows.ts';
+import { asGraphql, type Value } from './as-graphql.ts';
 import { startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -37,37 +37,6 @@ beforeAll(async () => {
   await harness.request_log.flush();
   ids.reverse();
 });
-
-type Value = Record<string, unknown>;
-const money = /^(?:.*Micro|.*MicroUsd|microUsd)$/;
-
-/** A value of REST as GraphQL says it: camelCase names, money as text, enums upper case where GraphQL has them so. */
-function asGraphql(value: unknown, graphql: unknown, name = ''): unknown {
-  if (Array.isArray(value)) {
-    return value.map((item, at) => asGraphql(item, (graphql as unknown[])[at], name));
-  }
-  if (typeof value === 'object' && value !== null) {
-    const shown = graphql as Value;
-    return Object.fromEntries(
-      Object.keys(shown).map((key) => {
-        const wire = Object.keys(value).find((member) => camel(member) === key) ?? 'id';
-        const member =
-          key === 'id' && !('id' in value) ? (value as Value)['request_id'] : (value as Value)[wire];
-        return [key, asGraphql(member, shown[key], key)];
-      }),
-    );
-  }
-  if (typeof value === 'number' && money.test(name)) return String(value);
-  if (
-    typeof value === 'string' &&
-    typeof graphql === 'string' &&
-    /^[A-Z0-9_]+$/.test(graphql) &&
-    !/[A-Z]/.test(value)
-  ) {
-    return value.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-  }
-  return value;
-}
 
 const rowFields =
   'id ts projectId keyId model provider endpointId region status httpStatus errorCode stopReason attempts inputTokens ' +
@@ -153,6 +122,31 @@ const corpus: readonly Case[] = [
     query: `query($id: ID!) { request(id: $id) { ${rowFields} } }`,
     variables: () => ({ id: ids[0] }),
     found: (data) => data['request'],
+  },
+  {
+    name: 'models by their price',
+    rest: () => '/v1/models?sort=price&capability=tools',
+    rows: list,
+    query: `{ models(sort: PRICE, capability: [TOOLS]) { id created vendor name contextLength maxOutput status
+      pricingFrom { input output } modalities { in out } capabilities { tools zdr } } }`,
+    found: (data) => data['models'],
+  },
+  {
+    name: 'endpoints of a model',
+    rest: () => '/v1/models/openai/gpt-4o/endpoints',
+    rows: list,
+    query: `{ model(name: "gpt-4o") { endpoints { id provider providerName upstreamModel region status contextLength
+      capabilities { tools { function parallel } parameters } price { input output } markupBps
+      dataPolicy { trains retentionDays zdr } latency { ttftP50Ms } } } }`,
+    found: (data) => (data['model'] as Value)['endpoints'],
+  },
+  {
+    name: 'plans',
+    rest: () => '/v1/plans',
+    rows: list,
+    query: `{ plans { id name monthlyMinor currency includedMicro graceDays limits { rpm tpm keys projects }
+      features { sso scim } description public sort } }`,
+    found: (data) => data['plans'],
   },
   {
     name: 'one organization',
@@ -268,6 +262,18 @@ describe('refusals', () => {
     expect(answer.data).toEqual({ requests: { nodes: [] }, credits: { environment: 'TEST' } });
     const other = await world.ask(gateway, a.test_key, '{ credits(environment: LIVE) { environment } }');
     expect(other.errors[0]?.extensions['code']).toBe('permission_denied');
+  });
+
+  test('a model that there is none of is null, and a test key sees the stand-ins of the sandbox', async () => {
+    const read =
+      '{ none: model(name: "acme/none") { id } model(name: "gpt-4o") { id endpoints { provider } } }';
+    const live = await world.ask(gateway, a.key, read);
+    expect(live).toMatchObject({ errors: [], data: { none: null, model: { id: 'openai/gpt-4o' } } });
+    const play = await world.ask(gateway, a.test_key, read);
+    expect(play.data.model.endpoints).not.toEqual(live.data.model.endpoints);
+    const person = `{ model(name: "gpt-4o", environment: TEST) { endpoints { provider } } }`;
+    const seen = await world.ask(tenant, session, person);
+    expect(seen.data.model.endpoints).toEqual(play.data.model.endpoints);
   });
 
   test('without a caller the answer is 401 on every surface, and a key does not enter the console address', async () => {

@@ -74,6 +74,18 @@ test.each(lists)('%s: the same statements for 2 rows and for 30', async (_name, 
   }
 });
 
+test('models with their endpoints, and plans, are read by as many statements as one model and no plan', async () => {
+  const counted = async (query: string) => {
+    world.statements.length = 0;
+    expect((await world.ask(gateway, a.key, query)).errors).toEqual([]);
+    return world.statements.length;
+  };
+  const nothing = await counted('{ viewer { kind } }');
+  expect(await counted('{ model(name: "gpt-4o") { id endpoints { id } } }')).toBe(nothing);
+  expect(await counted('{ models { id endpoints { id } } }')).toBe(nothing);
+  expect(await counted('{ plans { id } }')).toBe(nothing + 1);
+});
+
 test('nodes of one kind are read together', async () => {
   const { data } = await world.ask(tenant, session, '{ requests(first: 30) { nodes { id keyId } } }');
   const ids = data.requests.nodes.flatMap((node: { id: string; keyId: string }) => [node.id, node.keyId]);

@@ -13,6 +13,7 @@ const tags = {
   audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
   pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',
+  plans: 'What each plan costs a month, and what it allows.',
   invoices: 'Tax invoices, receipts and credit notes.',
   requests: 'Calls that were made: what each was, how it went, what it cost.',
   generation: 'The record of one call, by its id.',

@@ -61,7 +61,7 @@ const PolicyVersion = derive.output('PolicyVersion', PolicyVersionView, {
     }),
   }),
 });
-const PolicyCanary = derive.output('PolicyCanary', Canary);
+export const PolicyCanary = derive.output('PolicyCanary', Canary);
 const PolicyShadow = derive.output('PolicyShadow', Shadow);
 const PolicyExperimentArm = derive.output('PolicyExperimentArm', ExperimentArm);
 const Verdict = derive.output('PolicyVerdict', PolicyVerdict);

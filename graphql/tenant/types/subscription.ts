@@ -2,8 +2,10 @@
 // before they reach this file.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
+import { type BalanceView, getBalanceOperation } from '@svc/core/credits/index.ts';
 import { getRunOperation, type RunView } from '@svc/core/evals/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Canary, listCanariesOperation } from '@svc/core/rollouts/index.ts';
 import { getTopupOperation, type TopupView } from '@svc/core/topups/index.ts';
 import {
   type DeliveryView,
@@ -17,7 +19,9 @@ import { builder } from '../builder.ts';
 import type { StreamLife, TenantContext } from '../context.ts';
 import { EnvironmentEnum } from './common.ts';
 import { EvalRun } from './eval.ts';
+import { Balance } from './money/credits.ts';
 import { Topup } from './money/topup.ts';
+import { PolicyCanary } from './policy.ts';
 import { Request } from './request.ts';
 import { Delivery } from './webhook.ts';
 
@@ -163,5 +167,48 @@ builder.subscriptionField('webhookDelivery', (t) =>
     extensions: { operation: listDeliveriesOperation.name },
     subscribe: (_root, { id }, context) => followDeliveries(id, context),
     resolve: (delivery) => delivery as never,
+  }),
+);
+
+async function followBalance(
+  environment: Environment | null,
+  { runner, stream }: TenantContext,
+): Promise<AsyncGenerator<BalanceView>> {
+  if (stream === null) throw noStream();
+  const read = () => runner.run(getBalanceOperation, {}, { environment });
+  return states(await read(), { read, isLast: () => false }, stream.signal);
+}
+
+builder.subscriptionField('balanceChanged', (t) =>
+  t.field({
+    type: Balance,
+    description:
+      'The balance now, then as it is each second in which it has changed: what came and went between is not told of.',
+    args: { environment: t.arg({ type: EnvironmentEnum }) },
+    extensions: { operation: getBalanceOperation.name },
+    subscribe: (_root, { environment }, context) =>
+      followBalance((environment as Environment | null | undefined) ?? null, context),
+    resolve: (balance) => balance as never,
+  }),
+);
+
+async function followCanaries(
+  name: string,
+  { runner, stream }: TenantContext,
+): Promise<AsyncGenerator<readonly Canary[]>> {
+  if (stream === null) throw noStream();
+  const read = async () => (await runner.run(listCanariesOperation, { name })).data;
+  return states(await read(), { read, isLast: () => false }, stream.signal);
+}
+
+builder.subscriptionField('policyCanary', (t) =>
+  t.field({
+    type: [PolicyCanary],
+    description:
+      'The canaries of a policy now, then each second in which one was judged or its share changed.',
+    args: { name: t.arg.string({ required: true }) },
+    extensions: { operation: listCanariesOperation.name },
+    subscribe: (_root, { name }, context) => followCanaries(name, context),
+    resolve: (canaries) => canaries as never,
   }),
 );

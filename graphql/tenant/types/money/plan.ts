@@ -1,8 +1,9 @@
-// The plan of the organization, and changing it.
+// The plans, the one of the organization, and changing it.
 import { PlanOfferView, planIds } from '@svc/core/orgs/index.ts';
 import {
   changeKinds,
   getPlanOperation,
+  listPlansOperation,
   OrgPlanView,
   PlanChangeView,
   setPlanOperation,
@@ -39,6 +40,16 @@ const OrganizationPlan = derive.output('OrganizationPlan', OrgPlanView, {
     }),
   }),
 });
+
+builder.queryField('plans', (t) =>
+  t.field({
+    type: [PlanOffer],
+    nullable: true,
+    description: 'The plans with their fees and limits, in the order in which they are shown.',
+    extensions: { operation: listPlansOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listPlansOperation, {})).data,
+  }),
+);
 
 builder.objectFields(Organization, (t) => ({
   plan: t.field({
