@@ -34,6 +34,7 @@ import { invoiceActivities } from './invoice-issue/activities.ts';
 import { type Link, openLink } from './link.ts';
 import { type Listening, openListener } from './listener.ts';
 import { mandateActivities } from './mandate/activities.ts';
+import { noteSteps, startLooks } from './open.ts';
 import { closingActivities } from './org-close/activities.ts';
 import { orgErasureActivities } from './org-erasure/activities.ts';
 import { planPeriodActivities } from './plan-period/activities.ts';
@@ -177,7 +178,7 @@ async function openWorkflows(
         ...invoiceActivities(contexts(parts)),
         ...evalRunActivities(contexts(parts)),
       },
-      interceptors: { activity: [tellFailures(log, listener.activity)] },
+      interceptors: { activity: [noteSteps(pool, log), tellFailures(log, listener.activity)] },
     },
   });
   opened.defer(() => link.stop());
@@ -185,6 +186,8 @@ async function openWorkflows(
   const relay = startRelay({ pool, direct_url, log, client });
   opened.defer(() => relay.stop());
   opened.defer(keepBeating({ pool, name, link, log }));
+  const looks = startLooks({ pool, log, client });
+  opened.defer(() => looks.stop());
   if (config.dev) {
     const news = tellClockMoves({ log, client });
     opened.defer(() => news.stop());

@@ -24,6 +24,7 @@ export {
 } from './operations.ts';
 export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';
+export { listPriceRecords, type PriceRecord } from './recent-store.ts';
 export { selectPriceHistory } from './store.ts';
 export {
   type Catalog,

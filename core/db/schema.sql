@@ -3161,6 +3161,37 @@ create policy everybody on public.webhook_event as permissive for all to public 
 create policy own_org on public.webhook_event as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.webhook_event to svc_runtime;
 
+create table public.workflow_failure (
+  workflow_id text not null,
+  step text not null,
+  attempt integer not null,
+  failure text not null,
+  failed_at timestamp with time zone not null,
+  constraint workflow_failure_pkey PRIMARY KEY (workflow_id, step),
+  constraint workflow_failure_attempt_check CHECK ((attempt >= 1)),
+  constraint workflow_failure_failure_check CHECK ((char_length(failure) <= 200))
+);
+grant delete, insert, select, update on public.workflow_failure to svc_runtime;
+
+create table public.workflow_look (
+  only_row boolean not null default true,
+  claimed_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
+  complete boolean not null default true,
+  constraint workflow_look_pkey PRIMARY KEY (only_row),
+  constraint workflow_look_only_row_check CHECK (only_row)
+);
+grant delete, insert, select, update on public.workflow_look to svc_runtime;
+
+create table public.workflow_open (
+  workflow_id text not null,
+  type text not null,
+  started_at timestamp with time zone not null,
+  constraint workflow_open_pkey PRIMARY KEY (workflow_id),
+  constraint workflow_open_workflow_id_check CHECK (((char_length(workflow_id) >= 1) AND (char_length(workflow_id) <= 128)))
+);
+grant delete, insert, select, update on public.workflow_open to svc_runtime;
+
 create table public.workflow_signal (
   signal_id bigint not null generated always as identity,
   workflow_id text not null,

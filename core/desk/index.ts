@@ -7,6 +7,16 @@ export {
 } from './approvals.ts';
 export { BudgetsView, listStaffBudgetsOperation } from './budgets.ts';
 export { findMailsOperation, MailView, releaseAddressOperation, resendMailOperation } from './mails.ts';
+export { getOutboxOperation, OutboxView, outboxQueues } from './operate/outbox.ts';
+export {
+  FxView,
+  fxDayStates,
+  fxSources,
+  getFxOperation,
+  listPricesOperation,
+  PriceVersionView,
+} from './operate/prices.ts';
+export { listWorkflowsOperation, WorkflowsView, workflowStates } from './operate/workflows.ts';
 export {
   deskOperations,
   listStaffActsOperation,

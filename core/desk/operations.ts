@@ -29,6 +29,9 @@ import {
 import { approvalOperations } from './approvals.ts';
 import { listStaffBudgetsOperation } from './budgets.ts';
 import { findMailsOperation, releaseAddressOperation, resendMailOperation } from './mails.ts';
+import { getOutboxOperation } from './operate/outbox.ts';
+import { getFxOperation, listPricesOperation } from './operate/prices.ts';
+import { listWorkflowsOperation } from './operate/workflows.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
 import { getShadowAllowanceOperation, setShadowAllowanceOperation } from './shadows.ts';
 
@@ -266,4 +269,8 @@ export const deskOperations = [
   releaseAddressOperation,
   getShadowAllowanceOperation,
   setShadowAllowanceOperation,
+  listWorkflowsOperation,
+  getOutboxOperation,
+  getFxOperation,
+  listPricesOperation,
 ] as const;

@@ -8,6 +8,7 @@ export {
   countMails,
   findMails,
   listRefused,
+  listWaitingMails,
   lockMail,
   readDelivery,
   readMailBacklog,

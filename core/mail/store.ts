@@ -257,6 +257,30 @@ export async function readMailBacklog(db: Db): Promise<MailBacklog> {
   return rows[0]!;
 }
 
+/** A mail that waits, without whom it goes to and what it says. */
+interface WaitingMail {
+  readonly id: string;
+  readonly org_id: string | null;
+  readonly template: string;
+  readonly attempts: number;
+  readonly answer: string;
+  readonly created_at: Date;
+  readonly next_at: Date;
+}
+
+/** The oldest mails that wait, at most `limit`. */
+export async function listWaitingMails(db: Db, limit: number): Promise<WaitingMail[]> {
+  const { rows } = await db.query<WaitingMail>({
+    name: 'mail.list_waiting',
+    text: `
+      select id, org_id, template, attempts, answer, created_at, next_at
+        from mail where status in ('queued', 'sending') and not limited
+       order by created_at, id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
 /** Deletes mails that ended and were asked for before `before`; returns how many. */
 export async function deleteMails(db: Db, before: Date): Promise<number> {
   const { rowCount } = await db.query({

@@ -55,7 +55,8 @@ export {
 } from './follow.ts';
 export { minorFor, rateText } from './fx/rates.ts';
 export { acceptFxDay, refreshFx } from './fx/refresh.ts';
-export { openFx } from './fx/source.ts';
+export { openFx, readRates } from './fx/source.ts';
+export { findFetch, listDays } from './fx/store.ts';
 export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';
 export { type MoneyIn, moneyIn, openMoneyIn, railFailure, railOrRefuse } from './money-in.ts';
 export {
@@ -75,8 +76,10 @@ export {
   addTask as addRailTask,
   type EventFacts,
   listStaffItems,
+  listWaitingTasks,
   purgeRailEvents,
   putStaffItem,
+  readRailBacklog,
   readSilences,
   resolveStaffItem,
 } from './rail-store.ts';

@@ -169,6 +169,42 @@ interface StaffItem {
   readonly created_at: Date;
 }
 
+/** How much work waits to be done at rails, and since when. */
+export async function readRailBacklog(db: Db): Promise<{ waiting: number; oldest_at: Date | null }> {
+  const { rows } = await db.query<{ waiting: number; oldest_at: Date | null }>({
+    name: 'topups.rail_backlog',
+    text: `
+      select count(*)::int as waiting, min(created_at) as oldest_at from rail_task where done_at is null`,
+  });
+  return rows[0]!;
+}
+
+/** Work at a rail that waits. */
+interface WaitingTask {
+  readonly rail_task_id: number;
+  readonly org_id: string | null;
+  readonly rail: RailName;
+  readonly kind: string;
+  readonly attempts: number;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+  readonly next_at: Date;
+}
+
+/** The oldest work at rails that waits, at most `limit`. */
+export async function listWaitingTasks(db: Db, limit: number): Promise<WaitingTask[]> {
+  const { rows } = await db.query<WaitingTask>({
+    name: 'topups.list_waiting_rail_tasks',
+    text: `
+      select k.rail_task_id, t.org_id, k.rail, k.kind, k.attempts, k.last_error, k.created_at, k.next_at
+        from rail_task k left join topup t on t.id = k.topup_id
+       where k.done_at is null
+       order by k.created_at, k.rail_task_id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
 /** Puts something before the staff; the same matter stays one item. */
 export async function addStaffItem(
   db: Db,

@@ -16,7 +16,12 @@ export {
   rotateWebhookOperation,
   webhookOperations,
 } from './operations.ts';
-export { readBacklog } from './outbox-store.ts';
+export {
+  listWaitingDeliveries,
+  listWaitingFacts,
+  readBacklog,
+  readDeliveryBacklog,
+} from './outbox-store.ts';
 export { purgeWebhooks } from './purge.ts';
 export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';

@@ -96,3 +96,66 @@ export async function readBacklog(pool: Db & { readonly shards: Shards }): Promi
   });
   return { waiting, oldest_at };
 }
+
+/** A fact that waits, without what it says. */
+type WaitingFact = Pick<Fact, 'outbox_id' | 'org_id' | 'topic' | 'created_at'>;
+
+async function listOne(db: Db, outbox: Outbox, limit: number): Promise<WaitingFact[]> {
+  const { rows } = await db.query<WaitingFact>({
+    name: `webhooks.list_waiting ${outbox}`,
+    text: `select outbox_id, org_id, topic, created_at from ${outbox} order by outbox_id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+/** The oldest facts of all outboxes that wait, at most `limit`. */
+export async function listWaitingFacts(
+  pool: Db & { readonly shards: Shards },
+  limit: number,
+): Promise<WaitingFact[]> {
+  const facts = await listOne(pool, 'public.outbox', limit);
+  await eachShard(pool.shards, async (ledger) => {
+    const found = await listOne(ledger, 'ledger.outbox', limit);
+    facts.push(...found);
+    return found.length;
+  });
+  return facts.sort((a, b) => a.created_at.getTime() - b.created_at.getTime()).slice(0, limit);
+}
+
+/** Deliveries that are queued or under way. */
+export async function readDeliveryBacklog(db: Db): Promise<Backlog> {
+  const { rows } = await db.query<Backlog>({
+    name: 'webhooks.delivery_backlog',
+    text: `
+      select count(*)::int as waiting, min(created_at) as oldest_at
+        from webhook_delivery where status in ('queued', 'delivering')`,
+  });
+  return rows[0]!;
+}
+
+/** A delivery that waits, without its body. */
+interface WaitingDelivery {
+  readonly id: number;
+  readonly org_id: string;
+  readonly webhook_id: string;
+  readonly type: string;
+  readonly attempts: number;
+  readonly response_code: number | null;
+  readonly created_at: Date;
+  readonly next_at: Date;
+}
+
+/** The oldest deliveries that wait, at most `limit`. */
+export async function listWaitingDeliveries(db: Db, limit: number): Promise<WaitingDelivery[]> {
+  const { rows } = await db.query<WaitingDelivery>({
+    name: 'webhooks.list_waiting_deliveries',
+    text: `
+      select d.id, d.org_id, d.webhook_id, e.type, d.attempts, d.response_code, d.created_at, d.next_at
+        from webhook_delivery d join webhook_event e on e.id = d.event_id
+       where d.status in ('queued', 'delivering')
+       order by d.created_at, d.id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}

@@ -1,8 +1,20 @@
 export { beat, readWorkflowHealth } from './health.ts';
 export {
+  claimLook,
+  clearStepFailure,
+  countWorkflows,
+  findLook,
+  listWorkflows,
+  noteStepFailure,
+  replaceOpen,
+  type SeenWorkflow,
+} from './open-store.ts';
+export {
   markSignalled,
   markStarted,
   purgeWorkflows,
+  readWaiting,
+  readWaitingSignals,
   signalWorkflow,
   startWorkflow,
   takeSignals,

@@ -111,6 +111,16 @@ export async function readWaiting(db: Db): Promise<{ waiting: number; oldest_at:
   return rows[0] as { waiting: number; oldest_at: Date | null };
 }
 
+/** When the oldest signal was written that was not yet sent, and how many there are. */
+export async function readWaitingSignals(db: Db): Promise<{ waiting: number; oldest_at: Date | null }> {
+  const { rows } = await db.query<{ waiting: number; oldest_at: Date | null }>({
+    name: 'workflow_starts.waiting_signals',
+    text: `
+      select count(*)::int as waiting, min(created_at) as oldest_at from workflow_signal where sent_at is null`,
+  });
+  return rows[0]!;
+}
+
 /** How many days rows of a kind are kept after they were sent; a kind whose workflows may run longer is not listed. */
 const KEPT_DAYS: Readonly<Record<string, number>> = { topUp: 90, planPeriod: 90 };
 

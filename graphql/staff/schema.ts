@@ -54,6 +54,7 @@ import { addLooks } from './looks.ts';
 import { addMails } from './mails.ts';
 import { addMoneyBack } from './money-back.ts';
 import { addNewOrgs } from './new-orgs.ts';
+import { addOperate } from './operate.ts';
 import { addOrgErasure } from './org-erasure.ts';
 import { addPlans } from './plans.ts';
 import { addSupport } from './support.ts';
@@ -359,6 +360,7 @@ addMails(parts);
 addClosing(parts);
 addOrgErasure(parts);
 addPlans(parts);
+addOperate(parts);
 const decided = (t: Any) => ({
   id: t.exposeID('id'),
   status: t.exposeString('status'),

@@ -40,6 +40,8 @@ const nav: readonly NavItem[] = [
   { href: '/erasures', name: 'Erasures', icon: 'x', key: 'e' },
   { href: '/codes', name: 'Codes', icon: 'key', key: 'c' },
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
+  { href: '/operations', name: 'Operations', icon: 'clock', key: 'o' },
+  { href: '/prices', name: 'Prices', icon: 'gauge', key: 'i' },
 ];
 
 export function NotFound() {

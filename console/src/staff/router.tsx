@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures, /operations, /prices.
 import {
   createRootRoute,
   createRoute,
@@ -12,7 +12,7 @@ import { kept } from '../app/kept.ts';
 import { PageFault } from '../app/outside.tsx';
 import { readSignInSearch } from '../app/search.ts';
 import { NotFound, StaffFrame } from './frame.tsx';
-import { readFindSearch, readOrgSearch } from './search.ts';
+import { readFindSearch, readKindSearch, readOrgSearch } from './search.ts';
 
 const rootRoute = createRootRoute({
   component: Outlet,
@@ -178,6 +178,26 @@ const mailsRoute = createRoute({
   ),
 });
 
+const operationsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/operations',
+  validateSearch: readKindSearch,
+  component: lazyRouteComponent(
+    kept(() => import('./pages/operations/page.tsx')),
+    'OperationsPage',
+  ),
+});
+
+const pricesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/prices',
+  validateSearch: readFindSearch,
+  component: lazyRouteComponent(
+    kept(() => import('./pages/prices/page.tsx')),
+    'PricesPage',
+  ),
+});
+
 export function createStaffRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
@@ -199,6 +219,8 @@ export function createStaffRouter() {
           erasuresRoute,
           codesRoute,
           mailsRoute,
+          operationsRoute,
+          pricesRoute,
         ],
       ]),
     ]),

@@ -13,3 +13,9 @@ export function readFindSearch(raw: Raw): { readonly q?: string } {
 export function readOrgSearch(raw: Raw): { readonly env?: 'sandbox' } {
   return raw['env'] === 'sandbox' ? { env: 'sandbox' } : {};
 }
+
+/** The kind of workflows that is shown; all unless said. */
+export function readKindSearch(raw: Raw): { readonly type?: string } {
+  const { type } = raw;
+  return typeof type === 'string' && /^[A-Za-z]{1,60}$/.test(type) ? { type } : {};
+}

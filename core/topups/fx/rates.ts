@@ -20,6 +20,8 @@ export interface Rates {
   readonly source: FxKind;
   /** The day that they are of; null: none have come yet. */
   readonly fx_day: string | null;
+  /** The newest rates, however old. */
+  readonly table: RateTable;
   /** The newest day is older than it should be. */
   readonly stale: boolean;
   /** The mid rate to sell by. @throws ServiceError fx_stale when it is too old to quote with. US dollars need none. */
@@ -53,6 +55,7 @@ const staticRate = (currency: Currency): FxRate => ({ fx_day: STATIC_DAY, rate_e
 export const staticRates: Rates = {
   source: 'static',
   fx_day: STATIC_DAY,
+  table: STATIC_E8,
   stale: false,
   midRate: staticRate,
   shownRate: staticRate,
@@ -71,6 +74,7 @@ export function ratesAt(
   return {
     source,
     fx_day: newest?.fx_day ?? null,
+    table: newest?.rates ?? STATIC_E8,
     stale: age_days > STALE_DAYS,
     shownRate,
     midRate(currency) {

@@ -76,3 +76,22 @@ export async function noteFetch(
     values: [args.source, args.slot_at, args.tried_at, args.error],
   });
 }
+
+/** A day of rates as it is kept. */
+interface KeptDay extends FetchedDay {
+  readonly state: 'in_force' | 'waiting';
+  readonly fetched_at: Date;
+  readonly decided_at: Date | null;
+}
+
+/** The newest days of a source, at most `limit`, those that wait for a person too. */
+export async function listDays(db: Db, args: { source: FxKind; limit: number }): Promise<KeptDay[]> {
+  const { rows } = await db.query<KeptDay>({
+    name: 'topups.list_fx_days',
+    text: `
+      select fx_day::text as fx_day, rates, state, fetched_at, decided_at
+        from fx_day where source = $1 order by fx_day desc limit $2`,
+    values: [args.source, args.limit],
+  });
+  return rows;
+}

@@ -22,6 +22,7 @@ import { makeBatch } from '@svc/core/redeem/index.ts';
 import { requestLimits } from '@svc/core/support/limit-request.ts';
 import { closeDispute, insertDispute, noteLoss, putStaffItem } from '@svc/core/topups/index.ts';
 import { insertTopup, moveTopup } from '@svc/core/topups/store.ts';
+import { claimLook, noteStepFailure, replaceOpen, startWorkflow } from '@svc/core/workflow-starts/index.ts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeTopup } from '../../registry/topup-rows.ts';
@@ -152,6 +153,23 @@ async function writeLimitRequest(context: Context, pool: Parameters<typeof staff
   );
 }
 
+/** Workflows as a worker saw them: one whose step fails, one that waits for a time, and one that nobody has started yet. */
+export async function writeWorkflows({ db, now }: Context): Promise<void> {
+  const at = now();
+  const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000);
+  await claimLook(db, { at, before: ago(1) });
+  const workflows = [
+    { workflow_id: 'refund-rfd_01KACZ3V8S6T5R4Q3P2N1M0K9J', type: 'refund', started_at: ago(90) },
+    { workflow_id: 'topup-tup_01KACZ3V8S6T5R4Q3P2N1M0K9J', type: 'topUp', started_at: ago(5) },
+  ];
+  await replaceOpen(db, { workflows, complete: true, at });
+  await noteStepFailure(db, {
+    ...{ workflow_id: 'refund-rfd_01KACZ3V8S6T5R4Q3P2N1M0K9J', step: 'askRail', attempt: 7 },
+    ...{ failure: 'RailUnavailable: 503', at },
+  });
+  await startWorkflow(db, { workflow_id: 'erasure-dsr_1', type: 'erasure', args: {}, at });
+}
+
 /** Two payments of `full` in review, two disputes, one that came twice, a day on which ledger and calls differ, a mail, codes. */
 export async function writeMatters(stack: Stack): Promise<void> {
   const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
@@ -186,6 +204,7 @@ export async function writeMatters(stack: Stack): Promise<void> {
     await writeOverpaid(context, org);
     await writeDisputes(context, org, topup_id);
     await writeLimitRequest(context, pool, org);
+    await writeWorkflows(context);
     const shown = { org: org.name, slug: org.slug, available: '$3.10', threshold: '$5.00' };
     await sendMail(context, {
       ...{ template: 'low_balance', to: [stack.owner.email], org_id: org.id, reference: 'evt_low' },

@@ -222,6 +222,10 @@ const stops: readonly Stop[] = [
   { name: 'codes', path: 'codes', ready: 'devcon-2026' },
   { name: 'mails', path: 'mails?q=asha@meridian.example', ready: 'low balance' },
   { name: 'no-mails', path: 'mails?q=nobody@meridian.example', ready: 'No mail for' },
+  { name: 'operations', path: 'operations', ready: 'RailUnavailable: 503' },
+  { name: 'operations-kind', path: 'operations?type=refund', ready: 'All kinds' },
+  { name: 'prices', path: 'prices?q=gpt-4o', ready: 'it holds' },
+  { name: 'no-prices', path: 'prices?q=no-such-model', ready: 'No price of a model' },
   { name: 'nowhere', path: 'no/such/page', ready: 'There is nothing at this address' },
 ];
 
