@@ -1,14 +1,11 @@
-// The canaries of a policy, read again while they run.
-import { useQuery } from 'urql';
-import { PolicyCanariesDocument } from '../../api/gen/graphql.ts';
+// The canaries of a policy, followed while the page is open.
+import { useState } from 'react';
+import { PolicyCanaryDocument } from '../../api/gen/graphql.ts';
+import { useLive } from '../../api/use-live.ts';
 import { Card } from '../../ui/card.tsx';
 import { shareText } from '../../ui/format/numbers.ts';
 import { Status } from '../../ui/status.tsx';
 import { type CanaryShown, canaryState, figuresText } from './canary-words.ts';
-import { useAgain } from './use-again.ts';
-
-/** As often as the service judges. */
-const AGAIN_MS = 5_000;
 
 function Canary({ canary }: { canary: CanaryShown }) {
   const { tone, word } = canaryState(canary);
@@ -28,14 +25,12 @@ function Canary({ canary }: { canary: CanaryShown }) {
 }
 
 export function CanariesCard({ name }: { name: string }) {
-  const [{ data }, again] = useQuery({
-    query: PolicyCanariesDocument,
+  const [canaries, setCanaries] = useState<readonly CanaryShown[]>([]);
+  useLive({
+    document: PolicyCanaryDocument,
     variables: { name },
-    requestPolicy: 'cache-and-network',
+    onData: ({ policyCanary }) => setCanaries(policyCanary),
   });
-  const canaries = data?.policyCanaries ?? [];
-  const running = canaries.some(({ state }) => state === 'PENDING' || state === 'GREEN');
-  useAgain(running, () => again({ requestPolicy: 'network-only' }), AGAIN_MS);
   if (canaries.length === 0) return null;
   return (
     <Card title="Canaries" note="Judged against the calls that went elsewhere." flush>

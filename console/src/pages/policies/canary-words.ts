@@ -1,9 +1,9 @@
 // What the canaries of a policy say. Pure.
-import type { PolicyCanariesQuery } from '../../api/gen/graphql.ts';
+import type { PolicyCanarySubscription } from '../../api/gen/graphql.ts';
 import { plural, shareText } from '../../ui/format/numbers.ts';
 import type { Tone } from '../../ui/status.tsx';
 
-export type CanaryShown = NonNullable<PolicyCanariesQuery['policyCanaries']>[number];
+export type CanaryShown = PolicyCanarySubscription['policyCanary'][number];
 
 /** Its state as a word, and its tone. */
 export function canaryState({ state, percent }: Pick<CanaryShown, 'state' | 'percent'>): {
