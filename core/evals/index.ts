@@ -20,6 +20,12 @@ export {
 } from './runs/result-operations.ts';
 export { CaseRow, ComparisonView, decisions, ResultView, TargetScore } from './runs/schema.ts';
 export { RunView, resultStatuses, runStatuses } from './runs/types.ts';
+export {
+  addCasesOperation,
+  getCaseOperation,
+  removeCaseOperation,
+  updateCaseOperation,
+} from './suites/case-operations.ts';
 export { checkedCases } from './suites/check.ts';
 export {
   createSuiteOperation,

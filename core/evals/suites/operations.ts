@@ -14,6 +14,7 @@ import {
   pageInput,
   pageOf,
   refuseOtherVersion,
+  ServiceError,
   sendVersion,
   walkPage,
 } from '../../kernel/index.ts';
@@ -42,6 +43,29 @@ export const evalWriters = {
   session: ['owner', 'admin', 'developer'],
 } as const;
 const DEFAULT_LIMIT = 50;
+
+/** In a body, for who cannot send `If-Match`, and for those who changed nothing but the name meanwhile. */
+export const expectedRevision = {
+  expected_revision: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 2_147_483_647 },
+      description: 'the revision that was read: refused with 412 when the cases have changed since',
+    }),
+  ),
+};
+
+/** @throws ServiceError precondition_failed where the cases have changed since the caller read them. */
+export function refuseOtherRevision(suite: Suite, expected: number | undefined): void {
+  if (expected === undefined || expected === suite.revision) return;
+  throw new ServiceError(
+    'precondition_failed',
+    'The cases have changed since they were read. Read them again.',
+    {
+      param: 'expected_revision',
+      details: { revision: suite.revision },
+    },
+  );
+}
 
 const cases = Type.Array(CaseIn, { minItems: 1, maxItems: CASES_MAX });
 
@@ -90,7 +114,12 @@ export async function getSuiteRow(context: Context, id: string, find: typeof fin
   return suite;
 }
 
-function record(context: Context, action: string, { org_id, id, name, revision }: Suite): Promise<void> {
+/** Writes an entry of the audit log about a suite. */
+export function record(
+  context: Context,
+  action: string,
+  { org_id, id, name, revision }: Suite,
+): Promise<void> {
   const target = { type: 'eval_suite', id, display: name };
   return writeAudit(context, { action, org_id, target, after: { revision } });
 }
@@ -174,6 +203,7 @@ export const patchSuiteOperation = operation({
     id: idOf('eval_suite'),
     name: Type.Optional(lineOf(120)),
     cases: Type.Optional(cases),
+    ...expectedRevision,
   }),
   output: SuiteView,
   errors: ['precondition_failed'],
@@ -186,6 +216,7 @@ export const patchSuiteOperation = operation({
     return context.transaction(async (context) => {
       const old = await getSuiteRow(context, input.id, lockSuite);
       refuseOtherVersion(context, old.updated_at);
+      refuseOtherRevision(old, input.expected_revision);
       if (input.name === undefined && checked === null) return viewOf(context, old);
       const suite = await updateSuite(context.db, {
         id: old.id,
@@ -211,16 +242,17 @@ export const deleteSuiteOperation = operation({
   path: '/v1/evals/suites/:id',
   summary: 'Delete a suite; its runs and their results stay',
   audience: evalWriters,
-  input: Type.Object({ id: idOf('eval_suite') }),
+  input: Type.Object({ id: idOf('eval_suite'), ...expectedRevision }),
   output: Nothing,
   errors: ['precondition_failed'],
   versioned: true,
   status: 204,
   example: {},
-  async run(context, { id }) {
+  async run(context, { id, expected_revision }) {
     return context.transaction(async (context) => {
       const suite = await getSuiteRow(context, id, lockSuite);
       refuseOtherVersion(context, suite.updated_at);
+      refuseOtherRevision(suite, expected_revision);
       await deleteSuite(context.db, suite);
       await deleteUnusedCases(context.db, { suite_id: suite.id, revision: null });
       await record(context, 'evals.suites.delete', suite);

@@ -99,6 +99,63 @@ export async function readCases(
   return rows;
 }
 
+/** A case of a revision by its id; null when there is none. */
+export async function findCase(
+  db: Db,
+  args: { suite_id: string; revision: number; case_id: string },
+): Promise<Case | null> {
+  const { rows } = await db.query<Case>({
+    name: 'evals.find_case',
+    text: `
+      select case_no, case_id, body from eval_case where suite_id = $1 and revision = $2 and case_id = $3`,
+    values: [args.suite_id, args.revision, args.case_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Those of `ids` that cases of the present revision have, in their order. */
+export async function findTaken(
+  db: Db,
+  args: Pick<Suite, 'id' | 'revision'> & { ids: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await db.query<{ case_id: string }>({
+    name: 'evals.find_taken',
+    text: `
+      select case_id from eval_case
+       where suite_id = $1 and revision = $2 and case_id = any ($3) order by case_no`,
+    values: [args.id, args.revision, args.ids],
+  });
+  return rows.map(({ case_id }) => case_id);
+}
+
+/** The highest n of a case of the present revision that is called `case_<n>`; 0 when none is. */
+export async function highestNumber(db: Db, suite: Pick<Suite, 'id' | 'revision'>): Promise<number> {
+  const { rows } = await db.query<{ highest: number }>({
+    name: 'evals.highest_number',
+    text: `
+      select coalesce(max(substring(case_id from '^case_([0-9]{1,9})$')::int), 0) as highest
+        from eval_case where suite_id = $1 and revision = $2`,
+    values: [suite.id, suite.revision],
+  });
+  return rows[0]!.highest;
+}
+
+/** Copies the cases of revision `from` to `to`, without the one numbered `without`; those behind it move up where it leaves a gap. */
+export async function copyCases(
+  db: Db,
+  args: { suite_id: string; from: number; to: number; without: number | null; closes_gap: boolean },
+): Promise<void> {
+  await db.query({
+    name: 'evals.copy_cases',
+    text: `
+      insert into eval_case (suite_id, revision, case_no, case_id, body)
+      select suite_id, $3, case_no - (case when $5 and case_no > $4 then 1 else 0 end), case_id, body
+        from eval_case
+       where suite_id = $1 and revision = $2 and case_no is distinct from $4::int`,
+    values: [args.suite_id, args.from, args.to, args.without, args.closes_gap],
+  });
+}
+
 /** The revisions of a suite that are kept, newest first: the present one, and those that runs name. */
 export async function readRevisions(db: Db, suite: Pick<Suite, 'id' | 'revision'>): Promise<SuiteRevision[]> {
   const { rows } = await db.query<SuiteRevision>({

@@ -35,17 +35,16 @@ const caseMembers = {
   grader: GraderIn,
 };
 
+/** What a case has besides its id. */
+export const caseFields = {
+  ...caseMembers,
+  weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: 'default 1' })),
+  tags: Type.Optional(Type.Array(lineOf(64), { maxItems: 16 })),
+};
+
 export const CaseIn = named(
   'EvalCaseIn',
-  Type.Object(
-    {
-      id: Type.Optional(lineOf(CASE_ID_MAX)),
-      ...caseMembers,
-      weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: 'default 1' })),
-      tags: Type.Optional(Type.Array(lineOf(64), { maxItems: 16 })),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({ id: Type.Optional(lineOf(CASE_ID_MAX)), ...caseFields }, { additionalProperties: false }),
 );
 export type CaseIn = Static<typeof CaseIn>;
 

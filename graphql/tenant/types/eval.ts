@@ -1,5 +1,6 @@
 // Evaluations: suites of cases, and runs of them over models.
 import {
+  addCasesOperation,
   CaseRow,
   CaseView,
   ComparisonView,
@@ -10,6 +11,7 @@ import {
   decisions,
   deleteSuiteOperation,
   estimateRunOperation,
+  getCaseOperation,
   getRunOperation,
   getSuiteOperation,
   graderKinds,
@@ -22,12 +24,14 @@ import {
   patchSuiteOperation,
   ResultView,
   RunView,
+  removeCaseOperation,
   resultStatuses,
   runStatuses,
   SuiteSummary,
   SuiteView,
   suiteHistoryOperation,
   TargetScore,
+  updateCaseOperation,
 } from '@svc/core/evals/index.ts';
 import type { Environment } from '@svc/core/kernel/index.ts';
 import { toWire } from '../../derive.ts';
@@ -77,6 +81,15 @@ builder.queryFields((t) => ({
     type: SuiteCaseConnection,
     description: 'Cases of a suite in their order, of the present revision or another.',
     options: () => ({}),
+  }),
+  evalSuiteCase: t.field({
+    type: SuiteCase,
+    nullable: true,
+    description: 'A case of the present revision; null where there is none.',
+    args: { id: t.arg.id({ required: true }), caseId: t.arg.string({ required: true }) },
+    extensions: { operation: getCaseOperation.name },
+    resolve: (_root, { id, caseId }, { runner }) =>
+      nullWhenMissing(runner.run(getCaseOperation, { id, case_id: caseId })),
   }),
   evalSuiteHistory: t.field({
     type: History,
@@ -170,6 +183,19 @@ for (const [name, operation, description] of [
     ...{ name, operation, input: operation.input, description },
     payload: (t) => ({
       suite: t.field({ type: Suite, resolve: ({ answer }: Answer<unknown>) => answer }),
+    }),
+  });
+}
+
+for (const [name, operation, description] of [
+  ['addEvalCases', addCasesOperation, 'Adds up to 200 cases at the end of a suite, in a new revision.'],
+  ['updateEvalCase', updateCaseOperation, 'Changes a case, in a new revision; it keeps its place.'],
+  ['removeEvalCase', removeCaseOperation, 'Removes a case, in a new revision.'],
+] as const) {
+  mutation({
+    ...{ name, operation, input: operation.input, description },
+    payload: (t) => ({
+      suite: t.field({ type: Summary, resolve: ({ answer }: Answer<unknown>) => answer }),
     }),
   });
 }
