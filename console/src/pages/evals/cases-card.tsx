@@ -6,6 +6,7 @@ import {
   type EvalSuiteCasesQuery,
   type EvalSuiteQuery,
 } from '../../api/gen/tools/graphql.ts';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { BoneRows, ErrorBox } from '../../ui/states.tsx';
@@ -18,7 +19,14 @@ type SuiteCase = NonNullable<EvalSuiteCasesQuery['evalSuiteCases']>['nodes'][num
 
 const PAGE = 50;
 
-function Line({ one }: { one: SuiteCase }) {
+/** What is done to a case; absent where the person may not, or an older revision is shown. */
+export interface CaseActs {
+  readonly onAdd: () => void;
+  readonly onEdit: (id: string) => void;
+  readonly onRemove: (id: string) => void;
+}
+
+function Line({ one, acts }: { one: SuiteCase; acts: CaseActs | null }) {
   return (
     <tr>
       <td className="eval-name">
@@ -28,6 +36,16 @@ function Line({ one }: { one: SuiteCase }) {
       <td className="eval-text">{askedText(one)}</td>
       <td className="eval-text">{graderText(one)}</td>
       <td className="soft">{one.tags.join(', ')}</td>
+      {acts && (
+        <td>
+          <div className="eval-acts">
+            <Button onClick={() => acts.onEdit(one.id)} aria-label={`Edit ${one.id}`}>
+              Edit…
+            </Button>
+            <Button icon="x" onClick={() => acts.onRemove(one.id)} aria-label={`Remove ${one.id}`} />
+          </div>
+        </td>
+      )}
     </tr>
   );
 }
@@ -57,8 +75,13 @@ export function RevisionChoice(props: {
   );
 }
 
-export function CasesCard(props: { history: History; shown: number; onChoose: (revision: number) => void }) {
-  const { history, shown } = props;
+export function CasesCard(props: {
+  history: History;
+  shown: number;
+  onChoose: (revision: number) => void;
+  acts: CaseActs | null;
+}) {
+  const { history, shown, acts } = props;
   const client = useClient();
   const variables = { id: history.suite.id, revision: shown, first: PAGE };
   const [{ data, error }, again] = useQuery({ query: EvalSuiteCasesDocument, variables });
@@ -70,17 +93,39 @@ export function CasesCard(props: { history: History; shown: number; onChoose: (r
   });
   const count = history.revisions.find(({ revision }) => revision === shown)?.caseCount ?? 0;
   return (
-    <Card title="Cases" note={plural(count, 'case')} more={<RevisionChoice {...props} />} flush>
+    <Card
+      title="Cases"
+      note={plural(count, 'case')}
+      more={
+        <div className="eval-acts">
+          <RevisionChoice {...props} />
+          {acts && (
+            <Button icon="plus" aria-keyshortcuts="a" onClick={acts.onAdd}>
+              Add a case
+            </Button>
+          )}
+        </div>
+      }
+      flush
+    >
       {error && !data ? (
         <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
       ) : (
         <Table name="List of cases" busy={rows === undefined}>
-          <Columns of={['Case', 'Asked', 'A right answer', 'Tags']} />
+          <Columns
+            of={[
+              'Case',
+              'Asked',
+              'A right answer',
+              'Tags',
+              ...(acts ? [{ name: 'Acts', hidden: true }] : []),
+            ]}
+          />
           <tbody>
             {rows === undefined ? (
-              <BoneRows rows={3} columns={4} />
+              <BoneRows rows={3} columns={acts ? 5 : 4} />
             ) : (
-              rows.map((one) => <Line key={one.id} one={one} />)
+              rows.map((one) => <Line key={one.id} one={one} acts={acts} />)
             )}
           </tbody>
         </Table>

@@ -1,16 +1,20 @@
 // The page of evaluations: suites of cases, and the newest runs of them.
 import './evals.css';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import { EvalSuitesDocument, type EvalSuitesQuery } from '../../api/gen/tools/graphql.ts';
-import { useOrg } from '../../app/org.tsx';
+import { may, useOrg } from '../../app/org.tsx';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { countText } from '../../ui/format/numbers.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../credits/older.tsx';
+import { NewSuiteDialog } from './edit/suite-dialogs.tsx';
 import { Runs } from './runs-table.tsx';
 
 type Suite = NonNullable<EvalSuitesQuery['evalSuites']>['nodes'][number];
@@ -50,8 +54,8 @@ function Suites() {
   if (rows?.length === 0)
     return (
       <Empty title="No suite yet">
-        A suite holds questions with what a right answer is. Make one over the API, or bring one from another
-        tool: <code>svcctl evals import promptfooconfig.yaml</code>
+        A suite holds questions with what a right answer is. Make one here, over the API, or bring one from
+        another tool: <code>svcctl evals import promptfooconfig.yaml</code>
       </Empty>
     );
   return (
@@ -74,9 +78,18 @@ function Suites() {
 }
 
 export function EvalsPage() {
+  const { role } = useOrg();
+  const [making, setMaking] = useState(false);
+  const allowed = may(role, 'evals');
+  useShortcuts(allowed ? { c: () => setMaking(true) } : {});
+  const button = allowed && (
+    <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setMaking(true)}>
+      New suite
+    </Button>
+  );
   return (
     <>
-      <PageHead title="Evals">
+      <PageHead title="Evals" actions={button || undefined}>
         <p>Which model answers your own cases best, and at what cost.</p>
       </PageHead>
       <div className="stack">
@@ -87,6 +100,7 @@ export function EvalsPage() {
           <Runs suite={null} />
         </Card>
       </div>
+      {making && <NewSuiteDialog onClose={() => setMaking(false)} />}
     </>
   );
 }
