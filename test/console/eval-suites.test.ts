@@ -170,6 +170,46 @@ test('of two who edit at once neither loses: another case is kept beside, the sa
   await context.close();
 });
 
+test('a suite comes out of a file in parts; a refused part names its case, and what was stored is not stored twice', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(at(''));
+  await page.getByRole('button', { name: 'From a file…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Suite out of a file' });
+  const choose = (value: string) =>
+    dialog.getByLabel('File').setInputFiles({
+      ...{ name: 'answers.json', mimeType: 'application/json', buffer: Buffer.from(value) },
+    });
+  await dialog.getByRole('button', { name: 'Make the suite' }).click();
+  await dialog.getByText('Choose a file.').waitFor();
+  await choose('prompts: [hi]');
+  await dialog.getByText('The file is not JSON.').waitFor();
+  await expectAccessible(page, 'a file that is no suite');
+  await picture(page, 'evals-file');
+  const many = Array.from({ length: 450 }, (_, n) => oneCase(`n${n}`));
+  const broken = many.map((one, n) =>
+    n === 430 ? { ...one, grader: { kind: 'regex', pattern: '(' } } : one,
+  );
+  await choose(JSON.stringify({ name: 'Broken', cases: broken }));
+  await dialog.getByText('450 cases').waitFor();
+  await dialog.getByRole('button', { name: 'Make the suite' }).click();
+  await dialog.getByText('400 of 450 cases stored').waitFor();
+  await dialog.getByText(/^Case n430: /).waitFor();
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByText(/^Case n430: /).waitFor();
+  const suites = (await rest('GET', '/v1/evals/suites')).data;
+  expect(suites.filter(({ name }: { name: string }) => name === 'Broken')).toMatchObject([
+    { case_count: 400 },
+  ]);
+  await choose(JSON.stringify({ cases: many }));
+  await expect.poll(() => dialog.getByLabel('Name of the suite').inputValue()).toBe('answers');
+  await dialog.getByRole('button', { name: 'Make the suite' }).click();
+  await page.waitForURL('**/evals/suites/es_*');
+  await page.getByText('450 cases').first().waitFor();
+  expect((await casesOf(page.url().split('/').at(-1) ?? '')).length).toBe(200);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test('the page and its dialogs keep to their width and are accessible in both themes', async () => {
   const id = await makeSuite('Looks', ['one', 'two']);
   for (const look of [

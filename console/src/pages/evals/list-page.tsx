@@ -14,6 +14,7 @@ import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Columns, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../credits/older.tsx';
+import { SuiteFileDialog } from './edit/file-dialog.tsx';
 import { NewSuiteDialog } from './edit/suite-dialogs.tsx';
 import { Runs } from './runs-table.tsx';
 
@@ -79,17 +80,20 @@ function Suites() {
 
 export function EvalsPage() {
   const { role } = useOrg();
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useState<'form' | 'file' | null>(null);
   const allowed = may(role, 'evals');
-  useShortcuts(allowed ? { c: () => setMaking(true) } : {});
-  const button = allowed && (
-    <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setMaking(true)}>
-      New suite
-    </Button>
+  useShortcuts(allowed ? { c: () => setMaking('form') } : {});
+  const buttons = allowed && (
+    <>
+      <Button onClick={() => setMaking('file')}>From a file…</Button>
+      <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setMaking('form')}>
+        New suite
+      </Button>
+    </>
   );
   return (
     <>
-      <PageHead title="Evals" actions={button || undefined}>
+      <PageHead title="Evals" actions={buttons || undefined}>
         <p>Which model answers your own cases best, and at what cost.</p>
       </PageHead>
       <div className="stack">
@@ -100,7 +104,8 @@ export function EvalsPage() {
           <Runs suite={null} />
         </Card>
       </div>
-      {making && <NewSuiteDialog onClose={() => setMaking(false)} />}
+      {making === 'form' && <NewSuiteDialog onClose={() => setMaking(null)} />}
+      {making === 'file' && <SuiteFileDialog onClose={() => setMaking(null)} />}
     </>
   );
 }
