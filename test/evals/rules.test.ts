@@ -1,6 +1,5 @@
 // The rules of suites and of starting runs, over REST: sizes, counts, paths of faults, and who may do what.
 import { expect, test } from 'vitest';
-import { makeEvalRows } from '../registry/eval-rows.ts';
 import { startHarness } from '../registry/harness.ts';
 
 const harness = await startHarness();
@@ -172,18 +171,44 @@ test('a person starts runs for a project of the organization, which must be name
   expect(runs.json().data).toEqual([]);
 });
 
-test('a suite that is deleted is gone with its cases; its runs and their results stay', async () => {
-  const { suite, run } = await makeEvalRows(harness.context, harness.a);
-  const ask = (method: 'GET' | 'DELETE', path: string, key = harness.a.key) =>
-    harness.call(method, path, { key });
-  const theirs = await ask('DELETE', `/v1/evals/suites/${suite}`, harness.b.key);
-  expect(theirs.statusCode).toBe(404);
-  const gone = await ask('DELETE', `/v1/evals/suites/${suite}`);
+test('a deleted suite is gone with its cases, its runs stay and are listed by it, and a run of it is refused', async () => {
+  const [kept, other] = [await makeSuite(), await makeSuite()];
+  const start = (suite_id: string) =>
+    harness.call('POST', '/v1/evals/runs', {
+      key: harness.a.test_key,
+      body: { suite_id, targets: [{ model: MODEL }], budget_micro: 1_000_000 },
+    });
+  const run = (await start(kept)).json().run.id;
+  expect((await start(other)).statusCode).toBe(201);
+  const path = `/v1/evals/suites/${kept}`;
+  expect((await harness.call('DELETE', path, { key: harness.b.key })).statusCode).toBe(404);
+  const gone = await harness.call('DELETE', path, { key: harness.a.key });
   expect([gone.statusCode, gone.body]).toEqual([204, '']);
-  for (const method of ['GET', 'DELETE'] as const)
-    expect((await ask(method, `/v1/evals/suites/${suite}`)).statusCode).toBe(404);
-  const listed = (await ask('GET', '/v1/evals/suites?limit=200')).json().data;
-  expect(listed.map(({ id }: { id: string }) => id)).not.toContain(suite);
-  expect((await ask('GET', `/v1/evals/runs/${run}`)).json()).toMatchObject({ id: run, suite_id: suite });
-  expect((await ask('GET', `/v1/evals/runs/${run}/results`)).statusCode).toBe(200);
+  for (const [method, at] of [
+    ['GET', path],
+    ['DELETE', path],
+    ['GET', `${path}/history`],
+    ['GET', `${path}/cases`],
+  ] as const)
+    expect([at, (await harness.call(method, at, { key: harness.a.key })).statusCode]).toEqual([at, 404]);
+  expect((await start(kept)).statusCode).toBe(404);
+  const runs = async (query: string) =>
+    (await harness.call('GET', `/v1/evals/runs${query}`, { key: harness.a.test_key })).json().data;
+  expect((await runs(`?suite_id=${kept}`)).map(({ id }: { id: string }) => id)).toEqual([run]);
+  expect((await runs(`?suite_id=${other}`)).map((one: { suite_id: string }) => one.suite_id)).toEqual([
+    other,
+  ]);
+  expect(
+    (await harness.call('GET', `/v1/evals/runs/${run}`, { key: harness.a.test_key })).json(),
+  ).toMatchObject({
+    suite_id: kept,
+    suite_name: 'Rules',
+  });
+  // What the run is to ask stays with it.
+  const { rows } = await harness.pool.query<{ cases: number }>({
+    name: '',
+    text: 'select count(*)::int as cases from eval_case where suite_id = $1',
+    values: [kept],
+  });
+  expect(rows).toEqual([{ cases: 3 }]);
 });

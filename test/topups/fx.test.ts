@@ -1,6 +1,7 @@
 // Exchange rates over a source that can be late, wrong or away, on PostgreSQL, and what quotes and pages make of them.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getFxOperation } from '@svc/core/desk/index.ts';
 import {
   type Context,
   machineMs,
@@ -165,4 +166,29 @@ test('a rate that was promised binds for its fifteen minutes though the rates gr
   await expect(quote('2026-11-29T00:05:00.000Z')).rejects.toMatchObject({ code: 'fx_stale' });
   const { topup } = await createTopup(after, { org_id: org.id, amount_minor: 100_000 });
   expect(topup.fx_rate).toBe(promised.fx_rate);
+});
+
+test('staff read the days of the source, one that waits for them too, and why the last try brought nothing', async () => {
+  const staff = async (now: string) =>
+    (await getFxOperation.run(at(now), {} as never)) as {
+      days: { day: string; state: string; rates: object[] }[];
+    };
+  const before = await staff('2027-03-01T10:00:00.000Z');
+  serve('2027-03-01');
+  await refreshFx(at('2027-03-01T16:00:00.000Z'));
+  serve('2027-03-02', { INR: '120' });
+  await refreshFx(at('2027-03-02T16:00:00.000Z'));
+  answer = { status: 503, body: '' };
+  await refreshFx(at('2027-03-03T16:00:00.000Z'));
+  const seen = await staff('2027-03-03T16:01:00.000Z');
+  expect(seen).toMatchObject({
+    ...{ source: 'json', day: '2027-03-01', stale: false, error: 'the source answered 503' },
+    tried_at: expect.stringMatching(/^2027-03-03T16:00:0/),
+  });
+  expect(seen.days).toHaveLength(before.days.length + 2);
+  expect(seen.days.slice(0, 2)).toMatchObject([
+    { day: '2027-03-02', state: 'waiting', decided_at: null },
+    { day: '2027-03-01', state: 'in_force' },
+  ]);
+  expect(seen.days[0]?.rates).toContainEqual({ currency: 'INR', rate: '120.00000000' });
 });
