@@ -4,7 +4,6 @@ import {
   type Caller,
   type Context,
   type Environment,
-  EventAnswer,
   FileAnswer,
   now,
   type Operation,
@@ -89,8 +88,7 @@ export class Runner {
     const idempotency_key = options.idempotency_key ?? null;
     if (idempotency_key !== null) return this.#once(context, plain, { idempotency_key, input: checked });
     const output: unknown = await runOperation(context, plain, checked);
-    if (output instanceof FileAnswer || output instanceof EventAnswer)
-      throw new Error(`${operation.name} answered a file to GraphQL`);
+    if (output instanceof FileAnswer) throw new Error(`${operation.name} answered a file to GraphQL`);
     return output as Static<O>;
   }
 

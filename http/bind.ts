@@ -98,17 +98,17 @@ async function answer(
     return reply.code(done.status).type(JSON_TYPE).send(done.body);
   }
   const output: unknown = await runOperation(context, operation, input);
-  if (output instanceof FileAnswer) {
-    return reply
-      .type(output.content_type)
-      .header('content-disposition', `attachment; filename="${output.filename}"`)
-      .send(bodyOf(output));
-  }
   if (output instanceof EventAnswer) {
     return sendEvents(reply, output, {
       check: () => stillAdmitted(parts, operation, request),
       isStopping: () => parts.draining?.() === true,
     });
+  }
+  if (output instanceof FileAnswer) {
+    return reply
+      .type(output.content_type)
+      .header('content-disposition', `attachment; filename="${output.filename}"`)
+      .send(bodyOf(output));
   }
   const isReplay = operation.isReplay?.(output as never) ?? false;
   const status = isReplay ? 200 : (operation.status ?? 200);

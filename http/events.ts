@@ -29,7 +29,7 @@ export function sendEvents(reply: FastifyReply, answer: EventAnswer, reader: Eve
   if (reply.raw.destroyed) end();
   reply.raw.once('close', end);
   return reply
-    .type('text/event-stream; charset=utf-8')
+    .type(answer.content_type)
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no')
     .send(body);

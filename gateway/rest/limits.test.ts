@@ -1,6 +1,6 @@
 // GET /v1/limits: what is allowed, what is left, what was refused.
 import { getLimitsOperation } from '@svc/core/analytics/index.ts';
-import type { KeyCaller, Services } from '@svc/core/kernel/index.ts';
+import { FileAnswer, type KeyCaller, type Services } from '@svc/core/kernel/index.ts';
 import { type LimitStore, openMemoryLimits, subjectOf } from '@svc/core/limits/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ async function limitsOf(tenant: Tenant, limits?: LimitStore, secret = tenant.key
     }),
     {},
   );
-  if (!('plan' in view)) throw new Error('no view');
+  if (view instanceof FileAnswer) throw new Error('a file');
   return view;
 }
 

@@ -215,11 +215,13 @@ export class FileAnswer {
   }
 }
 
-/** An answer of server-sent events instead of JSON, which goes on until its reader leaves or `signal` says so. */
-export class EventAnswer {
+/** An answer of server-sent events, which goes on until its reader leaves or `signal` says so. */
+export class EventAnswer extends FileAnswer {
   /** The text of the events, as it goes over the wire; asked for more when the reader has taken the last. */
   readonly open: (signal: AbortSignal) => AsyncIterable<string>;
+
   constructor(open: (signal: AbortSignal) => AsyncIterable<string>) {
+    super({ content_type: 'text/event-stream; charset=utf-8', filename: '', body: '' });
     this.open = open;
   }
 }
@@ -277,7 +279,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** An example of the answer, shown in OpenAPI; a test checks it against `output`. */
   readonly example?: Static<O>;
   /** For GET and DELETE, members that are not in the path come from the query string; otherwise from the body. */
-  run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer | EventAnswer>;
+  run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer>;
 }
 
 /** Declares an operation. The function only infers the types of `run`. */

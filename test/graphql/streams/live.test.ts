@@ -4,9 +4,9 @@ import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { judgeCanaries } from '@svc/core/rollouts/index.ts';
 import { beforeAll, expect, test } from 'vitest';
-import { canaryRow } from '../registry/rows.ts';
+import { canaryRow } from '../../registry/rows.ts';
+import { startWorld } from '../world.ts';
 import { openStreams } from './stream.ts';
-import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const { harness, tenant } = world;

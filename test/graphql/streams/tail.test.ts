@@ -1,12 +1,12 @@
 // The live tail: a call that a real gateway serves appears on a stream of the real console listener, once, and on no
 // other organization's.
 import { expect, test } from 'vitest';
-import { rowOf } from '../registry/rows.ts';
-import { withClient } from '../support/books.ts';
-import { atFileEnd } from '../support/ends.ts';
-import { startSharedGateway } from '../support/shared-gateway.ts';
+import { rowOf } from '../../registry/rows.ts';
+import { withClient } from '../../support/books.ts';
+import { atFileEnd } from '../../support/ends.ts';
+import { startSharedGateway } from '../../support/shared-gateway.ts';
+import { startWorld } from '../world.ts';
 import { openStreams, type Stream } from './stream.ts';
-import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const { harness, tenant } = world;

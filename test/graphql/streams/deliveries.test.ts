@@ -6,12 +6,12 @@ import { writeEvent } from '@svc/core/ledger/index.ts';
 import { relayParts } from '@svc/core/operations/index.ts';
 import { createDeliverer, relayOutbox } from '@svc/core/webhooks/index.ts';
 import { expect, test } from 'vitest';
-import type { Tenant } from '../registry/harness.ts';
-import { atFileEnd } from '../support/ends.ts';
-import { startReceiver, withStatus } from '../webhooks/receiver.ts';
-import { LOCAL } from '../webhooks/world.ts';
+import type { Tenant } from '../../registry/harness.ts';
+import { atFileEnd } from '../../support/ends.ts';
+import { startReceiver, withStatus } from '../../webhooks/receiver.ts';
+import { LOCAL } from '../../webhooks/world.ts';
+import { startWorld } from '../world.ts';
 import { openStreams, type Stream } from './stream.ts';
-import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const { harness, gateway, tenant } = world;

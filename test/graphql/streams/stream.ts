@@ -1,8 +1,8 @@
 // Streams of the console's listener, read event by event as a browser reads them.
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { atFileEnd } from '../support/ends.ts';
-import type { Answer } from './world.ts';
+import { atFileEnd } from '../../support/ends.ts';
+import type { Answer } from '../world.ts';
 
 export interface Stream {
   readonly response: Response;
