@@ -49,10 +49,13 @@ export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> 
   return rows[0]?.n ?? 0;
 }
 
-/** Active projects of an organization, oldest first; `environment` and `id` null: all. Plans bound their number. */
+/**
+ * Active projects of an organization, oldest first; `environment` and `id` null: all. Plans bound their number. With `archived` the
+ * others too.
+ */
 export async function listProjects(
   db: Db,
-  args: { org_id: Id<'org'>; environment: Environment | null; id: string | null },
+  args: { org_id: Id<'org'>; environment: Environment | null; id: string | null; archived?: true },
 ): Promise<Project[]> {
   const { rows } = await db.query<Project>({
     name: 'orgs.list_projects',
@@ -60,10 +63,10 @@ export async function listProjects(
       select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
              alerts, rpm, tpm, concurrency, managed_by, created_at, updated_at
         from project
-       where org_id = $1 and status = 'active' and ($2::text is null or environment = $2)
+       where org_id = $1 and (status = 'active' or $4) and ($2::text is null or environment = $2)
          and ($3::text is null or id = $3)
        order by created_at, id`,
-    values: [args.org_id, args.environment, args.id],
+    values: [args.org_id, args.environment, args.id, args.archived ?? false],
   });
   return rows;
 }

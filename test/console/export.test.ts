@@ -109,3 +109,16 @@ test('a list that does not come can be asked for again, and only owners see the 
   await viewer.page.getByText('Owners and admins change these.').waitFor();
   expect(await card(viewer.page).count()).toBe(0);
 });
+
+test('the owner of a closed organisation makes an export and saves it', async () => {
+  await withClient(stack.database_url, (client) =>
+    client.query(`update org set status = 'closed', closed_at = now() where slug = 'newcomer'`),
+  );
+  const { page } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/newcomer/live/settings`);
+  await card(page).getByRole('button', { name: 'Make an export' }).click();
+  const link = card(page).getByRole('link', { name: /^Download oex_/ });
+  const [file] = await Promise.all([page.waitForEvent('download'), link.click()]);
+  const files = await unpack(await readFile(await file.path()));
+  expect(files.get('organization.ndjson')?.toString()).toContain('"status":"closed"');
+});

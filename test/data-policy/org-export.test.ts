@@ -31,6 +31,9 @@ async function fill(tenant: Tenant, mark: string): Promise<{ owner: string; secr
     ...{ project_id: tenant.live.id, name: `${mark} key`, scopes: ['inference'], environment: 'live' },
   });
   await post('/v1/projects', { slug: `${mark}-project`, name: `${mark} project` });
+  const old = await post('/v1/projects', { slug: `${mark}-archived`, name: `${mark} archived` });
+  const archived = await call('DELETE', `/v1/projects/${old['id']}`, { key });
+  expect(archived.statusCode, archived.body).toBe(204);
   await post('/v1/byok', { provider_id: 'openai', secret: `sk-${mark}-0123456789`, label: `${mark} key` });
   const webhook = await post('/v1/webhooks', {
     url: 'https://93.184.216.34/a',
@@ -153,6 +156,7 @@ test('what was put in is found in the file where it belongs, with as many rows a
   for (const name of ['keys', 'projects', 'provider_keys', 'invitations', 'webhooks', 'tickets', 'policies'])
     expect([name, files.get(`${name}.ndjson`)?.includes('planted')]).toEqual([name, true]);
   expect(linesOf(files, 'tickets')).toMatchObject([{ body: { text: 'planted text' }, messages: [] }]);
+  expect(linesOf(files, 'projects').map(({ status }) => status)).toContain('archived');
   expect(linesOf(files, 'eval_cases')).toMatchObject([{ revision: 1, id: 'fr' }]);
   expect([...files.keys()].filter((path) => path.endsWith('.pdf')).length).toBe(1);
   // A call of each environment says which, and has everything that was measured.
