@@ -191,3 +191,20 @@ test('without an invitation nobody registers, and a refused password costs the l
 test('nobody met a defect', () => {
   expect(world.defects).toEqual([]);
 });
+
+test('an invitation is shown with these fields and no other, and nowhere with its link', async () => {
+  const inviter = await makePerson(a, 'owner');
+  const key = await signIn(inviter);
+  const made = await invite('fields@new.example', 'viewer', key);
+  const shown = {
+    ...{ id: expect.stringMatching(/^ivt_[0-9A-HJKMNP-TV-Z]{26}$/), org_id: a.org.id },
+    ...{ email: 'fields@new.example', role: 'viewer', status: 'pending', invited_by: inviter.id },
+    ...{ expires_at: expect.any(String), created_at: expect.any(String) },
+  };
+  expect(made.json()).toEqual(shown);
+  const { expires_at, created_at } = made.json();
+  expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(7 * 86_400_000);
+  const listed = await call('GET', PATH, { key });
+  expect(listed.json().data.find(({ id }: { id: string }) => id === made.json().id)).toEqual(shown);
+  expect(listed.body + made.body).not.toContain(await linkOf('invitation', 'fields@new.example'));
+});

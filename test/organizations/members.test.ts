@@ -1,4 +1,5 @@
 // Members: who may change whom, that an organization keeps an owner, and what ends with a membership.
+import { shiftClock } from '@svc/core/kernel/index.ts';
 import { expect, test } from 'vitest';
 import { codeOf } from '../registry/harness.ts';
 import { startWorld } from './world.ts';
@@ -102,4 +103,34 @@ test('what was done to members stands in the audit log, with the roles before an
 
 test('nobody met a defect', () => {
   expect(world.defects).toEqual([]);
+});
+
+test('a member is shown with these fields and no other, in lists and after a change', async () => {
+  const { tenant, org_id, keys, path } = await companyOf('fields', 1);
+  const viewer = await makePerson(tenant, 'viewer');
+  const shown = {
+    ...{ org_id, user_id: viewer.id, email: viewer.email, name: expect.any(String), role: 'viewer' },
+    ...{
+      grants: [],
+      status: 'active',
+      source: expect.stringMatching(/^(?:invite|owner)$/),
+      two_factor: false,
+    },
+    ...{ last_seen_at: null, joined_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) },
+  };
+  const key = keys[0] as string;
+  const { data } = (await call('GET', path, { key })).json();
+  expect(data.find((one: { user_id: string }) => one.user_id === viewer.id)).toEqual(shown);
+  const changed = await call('PATCH', `${path}/${viewer.id}`, { key, body: { role: 'billing' } });
+  expect(changed.json()).toEqual({ ...shown, role: 'billing' });
+  // A session notes that it was used once a minute, so first a minute after the sign-in.
+  const session = await signIn(viewer);
+  shiftClock(61_000);
+  await call('GET', '/v1/auth/session', { key: session });
+  shiftClock(0);
+  const seenAt = async () => {
+    const { data } = (await call('GET', path, { key })).json();
+    return data.find((one: { user_id: string }) => one.user_id === viewer.id).last_seen_at;
+  };
+  await expect.poll(seenAt).toMatch(/^\d{4}-\d\d-\d\dT/);
 });

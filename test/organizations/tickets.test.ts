@@ -214,3 +214,26 @@ test('every act is an entry of the audit log, which has none of the words', asyn
   ]);
   for (const { all } of entries) expect(all).not.toContain('SECRET-WORDS');
 });
+
+test('a ticket is shown with these fields and no other; lists leave the messages out', async () => {
+  const person = await makePerson(a, 'developer');
+  const key = await signIn(person);
+  const made = await open(key, { subject: 'Fields', body: 'Which are there?' });
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  const ticket = {
+    ...{ id: expect.stringMatching(/^tkt_[0-9A-HJKMNP-TV-Z]{26}$/), org_id: a.org.id, kind: 'other' },
+    ...{ status: 'open', subject: 'Fields', body: { text: 'Which are there?' }, waiting_for: 'staff' },
+    ...{ created_by: person.id, resolution: '', created_at: time, updated_at: time },
+  };
+  expect(made).toEqual({ ...ticket, messages: [] });
+  expect(await read(key, made.id)).toEqual({ ...ticket, messages: [] });
+  const { data } = (await call('GET', '/v1/tickets', { key })).json();
+  expect(data.find(({ id }: { id: string }) => id === made.id)).toEqual(ticket);
+  const answered = (await reply(key, made.id, 'One more.')).json();
+  expect(answered.messages).toEqual([
+    {
+      ...{ id: expect.stringMatching(/^\d+$/), author: 'customer', author_name: expect.any(String) },
+      ...{ text: 'One more.', at: time },
+    },
+  ]);
+});
