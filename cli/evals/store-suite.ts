@@ -40,6 +40,10 @@ export async function storeSuite(
   }
   const old = await getSuite(input, found.id);
   if (isDeepStrictEqual(old.cases.map(bare), cases.map(bare))) return { suite: old, done: 'unchanged' };
-  const suite = await ask<SuiteShown>(input, { method: 'PATCH', path: `/suites/${old.id}`, body: { cases } });
+  // Who changed the suite between the read and here is not overwritten.
+  const suite = await ask<SuiteShown>(input, {
+    ...{ method: 'PATCH', path: `/suites/${old.id}` },
+    body: { cases, expected_revision: old.revision },
+  });
   return { suite, done: 'changed' };
 }
