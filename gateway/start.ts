@@ -83,8 +83,10 @@ async function openEngine(
     await calls.transport.close();
   });
   const mail = opened.adopt(await openMailTransport(config), (it) => it.close());
-  const { cell } = config;
-  const jobs = startJobs({ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail });
+  const { cell, public_min_orgs } = config;
+  const jobs = startJobs({
+    ...{ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail, public_min_orgs },
+  });
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
   return { ledgers, policies, byok, payloads, calls };

@@ -4,6 +4,7 @@ import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
+import { FiguresMemory, figureServices } from '@svc/core/figures/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { createProviderKeys, type Formats } from '@svc/core/inference/index.ts';
 import {
@@ -88,6 +89,7 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       catalog: () => catalog.current(),
       ...{ key_ring, request_log, sign_in, money_in, limits },
       root_key,
+      ...figureServices(new FiguresMemory()),
       egress: openEgress(config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },

@@ -11,6 +11,7 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { admit, admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { keepable } from './cached.ts';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
 import { sendEvents } from './events.ts';
@@ -73,6 +74,25 @@ function bodyOf({ body }: FileAnswer): string | Buffer | Readable {
   return typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body);
 }
 
+function sendFile(
+  { cached }: Operation,
+  at: { request: FastifyRequest; reply: FastifyReply },
+  file: FileAnswer,
+): FastifyReply {
+  const { body, status = 200 } = file;
+  // What is not there may be there soon.
+  const kept = status === 200 ? cached : cached && { scope: cached.scope };
+  if (kept !== undefined && typeof body === 'string') {
+    if (keepable(at, kept, { body, output: null }) && status === 200) return at.reply.code(304).send();
+  }
+  const disposition = file.inline ? 'inline' : 'attachment';
+  return at.reply
+    .code(status)
+    .type(file.content_type)
+    .header('content-disposition', `${disposition}; filename="${file.filename}"`)
+    .send(bodyOf(file));
+}
+
 async function answer(
   parts: HttpParts,
   operation: Operation,
@@ -104,16 +124,16 @@ async function answer(
       isStopping: () => parts.draining?.() === true,
     });
   }
-  if (output instanceof FileAnswer) {
-    return reply
-      .type(output.content_type)
-      .header('content-disposition', `attachment; filename="${output.filename}"`)
-      .send(bodyOf(output));
-  }
+  if (output instanceof FileAnswer) return sendFile(operation, { request, reply }, output);
   const isReplay = operation.isReplay?.(output as never) ?? false;
   const status = isReplay ? 200 : (operation.status ?? 200);
   if (status === 204) return reply.code(204).send();
-  return reply.code(status).type(JSON_TYPE).send(JSON.stringify(output));
+  const body = JSON.stringify(output);
+  const { cached } = operation;
+  if (cached !== undefined && keepable({ request, reply }, cached, { body, output })) {
+    return reply.code(304).send();
+  }
+  return reply.code(status).type(JSON_TYPE).send(body);
 }
 
 /** Only inference routes accept compressed bodies. @throws ServiceError unsupported_media_type. */

@@ -108,6 +108,7 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
     ...parts,
     ...{ request_log, mail },
     cell: config.cell,
+    public_min_orgs: config.public_min_orgs,
     egress: openEgress(config),
   });
   opened.defer(() => jobs.stop());

@@ -195,6 +195,7 @@ export function sharedEnvironment(parts: {
   const { addresses, dataDir, databaseUrl } = parts;
   return {
     SVC_DEV: '1',
+    SVC_PUBLIC_MIN_ORGS: '1',
     ...process.env,
     SVC_DATA_DIR: dataDir,
     SVC_DATABASE_URL: databaseUrl,

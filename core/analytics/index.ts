@@ -1,3 +1,20 @@
+export {
+  type AppKey,
+  firstSights,
+  readAppDays,
+  sumApps,
+  sumModels,
+  sumOwnApps,
+} from './days/app-store.ts';
+export {
+  type EndpointDay,
+  readEndpointDays,
+  STEP,
+  type StepCount,
+  sumEndpoints,
+  sumSteps,
+} from './days/store.ts';
+export { dayBefore, dropSums, SUMMED_DAYS, sumDays } from './days/sum.ts';
 export { readDetails } from './details.ts';
 export { getLimitsOperation } from './limits-view.ts';
 export { openRequestFeed, type RequestFeed } from './live/feed.ts';

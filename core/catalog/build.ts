@@ -1,10 +1,11 @@
 // From merged files to the snapshot's content, all but the numbers that the database gives out. Pure.
 import { canonicalJson, crockford26, type Id, sha256, sha256Hex } from '../kernel/index.ts';
-import { chargedRates } from './charged.ts';
+import { chargedPrice, chargedRates } from './charged.ts';
 import type { FileCapabilities, FileEndpoint, FilePrice } from './file-schema.ts';
 import { endpointId, type Merged, type MergedModel, placeOf, SANDBOX } from './merge.ts';
 import { flagsOf, type WholeProvider } from './presets/presets.ts';
 import { sandboxEndpoints, sandboxPriceOf, sandboxSites, withSandbox } from './sandbox.ts';
+import { comingAfter, pricedOn } from './scheduled.ts';
 import { taskOf } from './task.ts';
 import type {
   CatalogFormats,
@@ -13,7 +14,6 @@ import type {
   KindFacts,
   Model,
   ModelTask,
-  PriceBand,
   PriceVersion,
   Provider,
   TargetCapabilities,
@@ -111,23 +111,6 @@ export function priceId(endpoint_id: string, use: PriceUse, content: PriceConten
   const { rates, bands } = content;
   const text = canonicalJson({ endpoint_id, ...scope, rates, bands, ...list, ...fee });
   return `pv_${crockford26(sha256(text))}`;
-}
-
-interface PriceRow {
-  price: FileEndpoint['price'];
-  bands?: FileEndpoint['bands'];
-}
-
-function contentOf(row: PriceRow, markup_bps: number): PriceContent {
-  const bandsAt = (bps: number): PriceBand[] =>
-    (row.bands ?? []).map((band) => ({
-      from_prompt_tokens: band.from_prompt_tokens,
-      rates: chargedRates(band.price as FilePrice, bps),
-    }));
-  const list = row.price as FilePrice;
-  const charged = { rates: chargedRates(list, markup_bps), bands: bandsAt(markup_bps) };
-  if (markup_bps === 0) return charged;
-  return { ...charged, list: { rates: chargedRates(list, 0), bands: bandsAt(0) } };
 }
 
 function draftPrice(endpoint_id: Id<'endpoint'>, use: PriceUse, content: PriceContent): PriceDraft {
@@ -239,7 +222,8 @@ function hidden(hide: readonly string[]): { hide?: readonly string[] } {
   return hide.length === 0 ? {} : { hide };
 }
 
-function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): EndpointDraft {
+function draftEndpoint(make: Make, model: MergedModel, given: FileEndpoint): EndpointDraft {
+  const file = pricedOn(given, make.today);
   const provider = make.providers.get(file.provider) as Provider;
   // The sandbox stands in no file.
   const said = make.said.get(file.provider);
@@ -247,9 +231,9 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
   const id = endpointId(model.id, file.provider, file.upstream_model, place);
   const markup = model.markup_bps ?? 0;
   const task = taskOf(model.modalities?.out);
-  const price = contentOf(file, markup);
+  const price = chargedPrice(file, markup);
   const tiers = Object.entries(file.tiers ?? {}).map(
-    ([tier, row]) => [tier, draftPrice(id, tier, contentOf(row, markup))] as const,
+    ([tier, row]) => [tier, draftPrice(id, tier, chargedPrice(row, markup))] as const,
   );
   return {
     id,
@@ -269,6 +253,7 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
     capabilities: capabilitiesOf(model, file, said?.parameters ?? []),
     price: draftPrice(id, STANDARD, price),
     tiers,
+    ...comingAfter(given, make.today, (row) => chargedRates(row as FilePrice, markup)),
     byok: ownKeyPrices(id, { provider, price, tiers }),
     data_policy: provider.data_policy,
     cancel_billing: file.cancel_billing ?? said?.cancel_billing ?? 'unknown',
@@ -349,8 +334,9 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
     const content = own
       ? { rates: chargedRates(sandboxPriceOf(model.id), 0, (site.price_factor - 1) * 10_000), bands: [] }
       : { rates: real.price.rates, bands: real.price.bands };
+    const { coming: _, ...present } = real;
     return {
-      ...real,
+      ...present,
       id,
       provider: SANDBOX,
       provider_name: provider.name,

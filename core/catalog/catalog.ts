@@ -14,7 +14,7 @@ import {
 import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
 import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
-import { noteDeprecations, noteRepriced } from './news/note.ts';
+import { noteDeprecations, noteRepriced, noteScheduled } from './news/note.ts';
 import {
   addPriceHistory,
   type KnownModel,
@@ -92,6 +92,17 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
     at,
   );
   await noteRepriced(db, repriced, at);
+  await noteScheduled(
+    db,
+    draft.models.flatMap((model) =>
+      model.endpoints.flatMap(({ id, price, coming }) => {
+        if (coming === undefined) return [];
+        const { model_no } = models.get(model.id) as KnownModel;
+        return [{ model_no, endpoint_no: endpoints.get(id) as number, rates: price.rates, coming }];
+      }),
+    ),
+    at,
+  );
   await noteDeprecations(db, { models: draft.models, known: models }, at);
   return { models, endpoints, prices: price_nos };
 }

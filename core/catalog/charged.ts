@@ -2,7 +2,8 @@
 // (docs/money/pricing.md#the-price-that-is-charged). It stands in the catalog because the catalog stores the result;
 // pricing gives it to resellers' tiers.
 import { milliNanoFromDecimal, mulDivHalfUp, type NanoUsd, nanoUsd } from '../kernel/index.ts';
-import { type RateKind, type Rates, rateKinds } from './types.ts';
+import type { FileEndpoint, FilePrice } from './file-schema.ts';
+import { type PriceBand, type PriceVersion, type RateKind, type Rates, rateKinds } from './types.ts';
 
 /** USD per million units as decimal strings, by line kind; what a file says before markup. */
 export type ListRates = { readonly [K in RateKind]?: string } & {
@@ -30,4 +31,25 @@ export function chargedRates(list: ListRates, markup_bps: number, tier_bps = 0):
     if (decimal !== undefined) rates[kind] = chargedRate(decimal, markup_bps, tier_bps);
   }
   return rates as Rates;
+}
+
+interface PriceRow {
+  price: FileEndpoint['price'];
+  bands?: FileEndpoint['bands'];
+}
+
+/** What callers are charged by `row` of a file, with the prices before markup where one is added. */
+export function chargedPrice(
+  row: PriceRow,
+  markup_bps: number,
+): Pick<PriceVersion, 'rates' | 'bands' | 'list'> {
+  const bandsAt = (bps: number): PriceBand[] =>
+    (row.bands ?? []).map((band) => ({
+      from_prompt_tokens: band.from_prompt_tokens,
+      rates: chargedRates(band.price as FilePrice, bps),
+    }));
+  const list = row.price as FilePrice;
+  const charged = { rates: chargedRates(list, markup_bps), bands: bandsAt(markup_bps) };
+  if (markup_bps === 0) return charged;
+  return { ...charged, list: { rates: chargedRates(list, 0), bands: bandsAt(0) } };
 }

@@ -30,6 +30,16 @@ const price = Type.Object(
 );
 const bands = Type.Array(Type.Object({ from_prompt_tokens: tokens, price }, closed), { maxItems: 8 });
 
+const tiers = Type.Record(
+  Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
+  Type.Object({ price, bands: Type.Optional(bands) }, closed),
+);
+/** Prices in place of the present ones from a day on; tiers that it does not name stay as they are. */
+const scheduled = Type.Array(
+  Type.Object({ from: date, price, bands: Type.Optional(bands), tiers: Type.Optional(tiers) }, closed),
+  { maxItems: 8 },
+);
+
 const capabilities = Type.Partial(
   Type.Object({
     tools: Type.Boolean(),
@@ -88,12 +98,8 @@ const endpoint = Type.Object(
     region: Type.Optional(slug),
     price,
     bands: Type.Optional(bands),
-    tiers: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
-        Type.Object({ price, bands: Type.Optional(bands) }, closed),
-      ),
-    ),
+    tiers: Type.Optional(tiers),
+    scheduled: Type.Optional(scheduled),
     family: Type.Optional(Type.String()),
     quantization: Type.Optional(slug),
     context_length: Type.Optional(tokens),

@@ -13,6 +13,7 @@ export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
+export { modelsOfEndpoints, readChangelog } from './news/changelog-store.ts';
 export { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from './news/store.ts';
 export {
   catalogOperations,
@@ -25,6 +26,8 @@ export {
 export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';
 export { listPriceRecords, type PriceRecord } from './recent-store.ts';
+export { scheduledPrices } from './scheduled.ts';
+export type { EndpointFigures, Figures, ModelFigures } from './shown/figures.ts';
 export { selectPriceHistory } from './store.ts';
 export {
   type Catalog,
@@ -43,4 +46,12 @@ export {
   type TargetCapabilities,
   type WireFacts,
 } from './types.ts';
-export { EndpointView, endpointStatuses, ModelView, modelCapabilities, modelStatuses } from './view.ts';
+export {
+  EndpointView,
+  endpointStatuses,
+  ModelView,
+  modelCapabilities,
+  modelStatuses,
+  PriceView,
+  priceOf,
+} from './view.ts';

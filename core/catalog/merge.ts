@@ -166,6 +166,7 @@ class Merge {
     for (const [tier, row] of Object.entries(endpoint.tiers ?? {})) {
       this.checkBands(file, [...at, 'tiers', tier], row.price as FilePrice, row.bands);
     }
+    this.checkScheduled(file, at, endpoint);
     const price = endpoint.price as FilePrice;
     const sold = endpoint.capabilities?.server_tools?.find((tool) =>
       /^(\*|google_search|web_search(_.*)?)$/.test(tool),
@@ -182,6 +183,26 @@ class Merge {
     ) {
       const reason = 'no cache_write_1h: one hour writes are billed at 1.6 × cache_write';
       this.notices.push(file.fault([...at, 'price'], reason));
+    }
+  }
+
+  /** Prices to come follow each other by their days. */
+  private checkScheduled(file: ReadFile, at: Step[], { scheduled }: FileEndpoint): void {
+    let before = '';
+    for (const [k, { from, price, bands, tiers }] of (scheduled ?? []).entries()) {
+      const place = [...at, 'scheduled', k];
+      if (Number.isNaN(Date.parse(from))) {
+        this.faults.push(file.fault([...place, 'from'], 'expected a date such as 2026-01-31'));
+      } else if (from <= before) {
+        this.faults.push(
+          file.fault([...place, 'from'], 'expected a later day than that of the price before'),
+        );
+      }
+      before = from;
+      this.checkBands(file, place, price as FilePrice, bands);
+      for (const [tier, row] of Object.entries(tiers ?? {})) {
+        this.checkBands(file, [...place, 'tiers', tier], row.price as FilePrice, row.bands);
+      }
     }
   }
 

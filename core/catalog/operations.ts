@@ -13,6 +13,8 @@ import {
 import { endpointExample, modelExample } from './examples.ts';
 import { getNamedModel } from './named-model.ts';
 import { selectRepriced } from './recent-store.ts';
+import { type Figures, figuresOf } from './shown/figures.ts';
+import { listProvidersOperation } from './shown/providers.ts';
 import type { Model } from './types.ts';
 import {
   capabilitiesOf,
@@ -31,6 +33,8 @@ const audience = {
   session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
   x_api_key: true,
 } as const;
+/** A test key reads the sandbox's models, and the Anthropic client further fields. */
+const cached = { scope: 'private' } as const;
 const WEEK_MS = 7 * 86_400_000;
 
 export const modelModalities = ['text', 'image', 'audio', 'video', 'embedding', 'ranking'] as const;
@@ -96,19 +100,38 @@ function byName(a: Model, b: Model): number {
   return a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1);
 }
 
-/** Latency, throughput and popularity need figures of traffic; without them the order is by name. */
-function ordered(models: Model[], sort: ListInput['sort']): Model[] {
+const NEVER = '1970-01-01';
+
+/** What a sort looks at, the best lowest; null comes last. */
+function keyOf(sort: ListInput['sort'], figures: Figures): ((model: Model) => number | null) | null {
+  const of = (model: Model) => figures.models.get(model.id);
+  switch (sort) {
+    case 'price':
+      return (model) => lowestPrice(model).input + lowestPrice(model).output;
+    case 'newest':
+      return (model) => -Date.parse(model.released_at ?? NEVER);
+    case 'latency':
+      return (model) => of(model)?.ttft_p50_ms ?? null;
+    case 'throughput':
+      return (model) => of(model)?.tpot_p50_ms ?? null;
+    case 'popularity':
+      return (model) => {
+        const requests = of(model)?.requests_7d ?? null;
+        return requests === null ? null : -requests;
+      };
+    default:
+      return null;
+  }
+}
+
+/** By `sort`, and by name where it does not tell; models without the figure come last. */
+function ordered(models: Model[], sort: ListInput['sort'], figures: Figures): Model[] {
   models.sort(byName);
-  if (sort === 'price') {
-    const price = new Map(models.map((m) => [m.id, lowestPrice(m).input + lowestPrice(m).output]));
-    models.sort((a, b) => (price.get(a.id) ?? 0) - (price.get(b.id) ?? 0));
-  }
-  if (sort === 'newest') {
-    models.sort(
-      (a, b) => Date.parse(b.released_at ?? '1970-01-01') - Date.parse(a.released_at ?? '1970-01-01'),
-    );
-  }
-  return models;
+  const key = keyOf(sort, figures);
+  if (key === null) return models;
+  const keys = new Map(models.map((model) => [model, key(model) ?? Number.POSITIVE_INFINITY]));
+  const keyed = (model: Model) => keys.get(model) as number;
+  return models.sort((a, b) => (keyed(a) === keyed(b) ? 0 : keyed(a) - keyed(b)));
 }
 
 export const listModelsOperation = operation({
@@ -129,6 +152,7 @@ export const listModelsOperation = operation({
   ),
   errors: [],
   cross_origin: true,
+  cached,
   example: { object: 'list', data: [modelExample] },
   async run(context, input) {
     const now_ms = context.now().getTime();
@@ -138,7 +162,10 @@ export const listModelsOperation = operation({
         : null;
     const for_anthropic = isForAnthropic(context);
     const found = [...modelsOf(context).values()].filter((model) => matches(model, input, now_ms, repriced));
-    const data = ordered(found, input.sort).map((model) => viewModel(model, for_anthropic));
+    const figures = await figuresOf(context);
+    const data = ordered(found, input.sort, figures).map((model) =>
+      viewModel(model, for_anthropic, figures.models.get(model.id)),
+    );
     if (!for_anthropic) return { object: 'list' as const, data };
     return {
       object: 'list' as const,
@@ -157,8 +184,10 @@ const namePath = Type.Object({
   }),
 });
 
-function read(context: Context, name: string): ModelView {
-  return viewModel(getModel(context, name), isForAnthropic(context));
+async function read(context: Context, name: string): Promise<ModelView> {
+  const model = getModel(context, name);
+  const { models } = await figuresOf(context);
+  return viewModel(model, isForAnthropic(context), models.get(model.id));
 }
 
 const getModelOperation = operation({
@@ -171,6 +200,7 @@ const getModelOperation = operation({
   output: ModelView,
   errors: ['model_not_found'],
   cross_origin: true,
+  cached,
   example: modelExample,
   run: async (context, { vendor, model }) => read(context, `${vendor}/${model}`),
 });
@@ -185,6 +215,7 @@ export const getNamedModelOperation = operation({
   output: ModelView,
   errors: ['model_not_found'],
   cross_origin: true,
+  cached,
   example: modelExample,
   run: async (context, { name }) => read(context, name),
 });
@@ -198,9 +229,12 @@ const EndpointList = named(
   }),
 );
 
-function endpointsOf(context: Context, name: string): Static<typeof EndpointList> {
+async function endpointsOf(context: Context, name: string): Promise<Static<typeof EndpointList>> {
   const model = getModel(context, name);
-  const data = model.endpoints.map((endpoint) => viewEndpoint(endpoint, model.markup_bps));
+  const { endpoints } = await figuresOf(context);
+  const data = model.endpoints.map((endpoint) =>
+    viewEndpoint(endpoint, model.markup_bps, endpoints.get(endpoint.id)),
+  );
   return { object: 'list' as const, model: model.id, data };
 }
 
@@ -214,6 +248,7 @@ export const listEndpointsOperation = operation({
   output: EndpointList,
   errors: ['model_not_found'],
   cross_origin: true,
+  cached,
   example: { object: 'list', model: modelExample.id, data: [endpointExample] },
   run: async (context, { vendor, model }) => endpointsOf(context, `${vendor}/${model}`),
 });
@@ -223,4 +258,5 @@ export const catalogOperations = [
   getModelOperation,
   getNamedModelOperation,
   listEndpointsOperation,
+  listProvidersOperation,
 ] as const;

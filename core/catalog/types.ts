@@ -100,6 +100,12 @@ export interface PriceBand {
   readonly rates: Rates;
 }
 
+export interface ComingPrice {
+  /** `YYYY-MM-DD`: the UTC day from whose beginning on it is charged. */
+  readonly from: string;
+  readonly rates: Rates;
+}
+
 interface OwnKeyPrices {
   readonly price: PriceVersion;
   readonly tiers: { readonly [tier: string]: PriceVersion };
@@ -160,6 +166,8 @@ export interface Endpoint {
   readonly price: PriceVersion;
   /** Prices by service tier (`flex`, `priority`), where the file has them. */
   readonly tiers?: { readonly [tier: string]: PriceVersion };
+  /** Prices to come, the nearest first, where the file has them. */
+  readonly coming?: readonly ComingPrice[];
   /** Prices of calls with the caller's own key; absent where the provider takes none. */
   readonly byok?: OwnKeyPrices;
   /** Set on the endpoint as a call with the caller's own key at its provider sees it; never in a catalog. */

@@ -2,6 +2,7 @@
 // the Anthropic clients look for in their own lists. Pure.
 import { type Static, Type } from 'typebox';
 import { named, nullable, oneOf } from '../kernel/index.ts';
+import type { EndpointFigures, ModelFigures } from './shown/figures.ts';
 import type { Endpoint, Model, Rates } from './types.ts';
 
 const Usd = Type.Number({ description: 'USD per million tokens' });
@@ -21,7 +22,7 @@ export const modelStatuses = ['active', 'deprecated'] as const;
 export const endpointStatuses = ['active', 'degraded', 'disabled'] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
-const PriceView = named(
+export const PriceView = named(
   'Price',
   Type.Object({
     input: Usd,
@@ -75,6 +76,8 @@ export const ModelView = named(
 );
 export type ModelView = Static<typeof ModelView>;
 
+export const EndpointStatus = oneOf(['active', 'degraded', 'disabled'], 'EndpointStatus');
+
 export const EndpointView = named(
   'Endpoint',
   Type.Object({
@@ -83,7 +86,7 @@ export const EndpointView = named(
     provider_name: Type.String(),
     upstream_model: Type.String(),
     region: Type.String(),
-    status: oneOf(endpointStatuses),
+    status: EndpointStatus,
     quantization: nullable(Type.String()),
     context_length: Type.Integer(),
     max_output: Type.Integer(),
@@ -119,8 +122,17 @@ function usable(endpoint: Endpoint): boolean {
   return endpoint.status === 'active' && endpoint.missing === null;
 }
 
+/** Whether an endpoint can be called here, and whether it does well. One without credentials here is disabled. */
+export function statusOf(
+  endpoint: Endpoint,
+  figures: Pick<EndpointFigures, 'degraded'> | undefined,
+): EndpointView['status'] {
+  if (!usable(endpoint)) return 'disabled';
+  return figures?.degraded === true ? 'degraded' : 'active';
+}
+
 /** Nano-USD per token is USD per million × 1,000. */
-function priceOf(rates: Rates): Price {
+export function priceOf(rates: Rates): Price {
   const price: Price = { input: rates.input / 1000, output: rates.output / 1000 };
   if (rates.cache_read !== undefined) price.cache_read = rates.cache_read / 1000;
   if (rates.cache_write !== undefined) price.cache_write = rates.cache_write / 1000;
@@ -162,7 +174,7 @@ function createdMs(model: Model): number {
 }
 
 /** `model` on the wire; `for_anthropic` adds the fields of that client's list. */
-export function viewModel(model: Model, for_anthropic: boolean): ModelView {
+export function viewModel(model: Model, for_anthropic: boolean, figures?: ModelFigures): ModelView {
   const view: ModelView = {
     id: model.id,
     object: 'model',
@@ -178,9 +190,9 @@ export function viewModel(model: Model, for_anthropic: boolean): ModelView {
     status: model.status,
     markup_bps: model.markup_bps,
     capabilities: capabilitiesOf(model),
-    uptime_30d: null,
-    ttft_p50_ms: null,
-    requests_7d: null,
+    uptime_30d: figures?.uptime_30d ?? null,
+    ttft_p50_ms: figures?.ttft_p50_ms ?? null,
+    requests_7d: figures?.requests_7d ?? null,
   };
   if (!for_anthropic) return view;
   return {
@@ -196,8 +208,12 @@ export function viewModel(model: Model, for_anthropic: boolean): ModelView {
   };
 }
 
-/** An endpoint on the wire. One without credentials here is disabled; figures come from 20 attempts on. */
-export function viewEndpoint(endpoint: Endpoint, markup_bps: number): EndpointView {
+/** An endpoint on the wire. */
+export function viewEndpoint(
+  endpoint: Endpoint,
+  markup_bps: number,
+  figures?: EndpointFigures,
+): EndpointView {
   const { capabilities } = endpoint;
   return {
     id: endpoint.id,
@@ -205,7 +221,7 @@ export function viewEndpoint(endpoint: Endpoint, markup_bps: number): EndpointVi
     provider_name: endpoint.provider_name,
     upstream_model: endpoint.upstream_model,
     region: endpoint.region,
-    status: usable(endpoint) ? 'active' : 'disabled',
+    status: statusOf(endpoint, figures),
     quantization: endpoint.quantization,
     context_length: endpoint.context_length,
     max_output: endpoint.max_output,
@@ -228,8 +244,8 @@ export function viewEndpoint(endpoint: Endpoint, markup_bps: number): EndpointVi
       retention_days: endpoint.data_policy.retention_days,
       zdr: endpoint.data_policy.zdr,
     },
-    uptime_30d: null,
-    latency: { ttft_p50_ms: null, ttft_p95_ms: null },
-    attempts_30d: 0,
+    uptime_30d: figures?.uptime_30d ?? null,
+    latency: { ttft_p50_ms: figures?.ttft_p50_ms ?? null, ttft_p95_ms: figures?.ttft_p95_ms ?? null },
+    attempts_30d: figures?.attempts_30d ?? 0,
   };
 }

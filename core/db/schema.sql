@@ -471,6 +471,45 @@ create policy everybody on public.api_key as permissive for all to public using 
 create policy own_org on public.api_key as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.api_key to svc_runtime;
 
+create table public.app (
+  slug text not null,
+  org_id text not null,
+  name text not null,
+  category text,
+  url text,
+  public boolean not null default false,
+  first_seen_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint app_pkey PRIMARY KEY (slug),
+  constraint app_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 40))),
+  constraint app_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint app_slug_is_one CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text)),
+  constraint app_url_check CHECK (((url ~ '^https?://'::text) AND (char_length(url) <= 2048))),
+  constraint app_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX app_of_org ON public.app USING btree (org_id, slug);
+alter table public.app enable row level security;
+create policy everybody on public.app as permissive for all to public using (true) with check (true);
+create policy own_org on public.app as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.app to svc_runtime;
+
+create table public.app_day (
+  day date not null,
+  org_id text not null,
+  app_id text not null,
+  model text not null,
+  requests bigint not null,
+  tokens bigint not null,
+  first_at timestamp with time zone not null,
+  constraint app_day_pkey PRIMARY KEY (day, org_id, app_id, model)
+);
+CREATE INDEX app_day_of_app ON public.app_day USING btree (org_id, app_id, day);
+CREATE INDEX app_day_of_model ON public.app_day USING btree (model, day);
+alter table public.app_day enable row level security;
+create policy everybody on public.app_day as permissive for all to public using (true) with check (true);
+create policy own_org on public.app_day as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.app_day to svc_runtime;
+
 create table public.approval (
   id text not null,
   action text not null,
@@ -828,6 +867,22 @@ create table public.email_change (
 );
 grant delete, insert, select, update on public.email_change to svc_runtime;
 
+create table public.endpoint_day (
+  day date not null,
+  endpoint_id text not null,
+  attempts bigint not null,
+  ok bigint not null,
+  excused bigint not null,
+  ttft_p50_ms double precision,
+  ttft_p95_ms double precision,
+  tpot_p50_ms double precision,
+  ttft_counts jsonb not null,
+  tpot_counts jsonb not null,
+  constraint endpoint_day_pkey PRIMARY KEY (endpoint_id, day),
+  constraint endpoint_day_adds_up CHECK (((ok >= 0) AND (excused >= 0) AND ((ok + excused) <= attempts)))
+);
+grant delete, insert, select, update on public.endpoint_day to svc_runtime;
+
 create table public.erased_call (
   dsr_id text not null,
   request_id text not null,
@@ -1074,6 +1129,16 @@ alter table public.experiment_sample enable row level security;
 create policy everybody on public.experiment_sample as permissive for all to public using (true) with check (true);
 create policy own_org on public.experiment_sample as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.experiment_sample to svc_runtime;
+
+create table public.figures (
+  one boolean not null default true,
+  content jsonb,
+  refreshed_at timestamp with time zone,
+  constraint figures_pkey PRIMARY KEY (one),
+  constraint figures_are_dated CHECK (((content IS NULL) = (refreshed_at IS NULL))),
+  constraint figures_is_one CHECK (one)
+);
+grant delete, insert, select, update on public.figures to svc_runtime;
 
 create table public.fx_day (
   source text not null,
@@ -2892,6 +2957,13 @@ create table public.subprocessor_list (
 grant insert, select on public.subprocessor_list to svc_runtime;
 grant update (announced_through) on public.subprocessor_list to svc_runtime;
 
+create table public.summed_day (
+  day date not null,
+  summed_at timestamp with time zone not null,
+  constraint summed_day_pkey PRIMARY KEY (day)
+);
+grant delete, insert, select, update on public.summed_day to svc_runtime;
+
 create table public.ticket (
   id text not null,
   org_id text not null,
@@ -4615,7 +4687,7 @@ begin
     raise exception 'organization % is not being erased', of_org;
   end if;
   if of_table <> all (array[
-    'api_key', 'audit_chain', 'audit_entry', 'auto_topup', 'auto_topup_attempt', 'byok_key', 'canary', 'canary_sample',
+    'api_key', 'app', 'app_day', 'audit_chain', 'audit_entry', 'auto_topup', 'auto_topup_attempt', 'byok_key', 'canary', 'canary_sample',
     'canary_window', 'checkin', 'credit_notice', 'data_subject_request', 'erasure_tombstone', 'eval_call', 'eval_case',
     'eval_result', 'eval_run', 'eval_suite', 'experiment_bucket', 'experiment_hour', 'experiment_sample', 'idempotency',
     'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'org_export', 'outbox', 'people_key_no', 'plan_fee_notice',

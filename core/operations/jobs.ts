@@ -1,6 +1,7 @@
 // The periodic work of an installation, led by one process at a time.
 import {
   dropOldDays,
+  dropSums,
   prepareDays,
   type RequestLog,
   rollUpUsage,
@@ -11,6 +12,7 @@ import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.t
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeEvalOutputs } from '../evals/index.ts';
+import { publishFigures } from '../figures/index.ts';
 import { settleGifts } from '../gifts/index.ts';
 import { purgeAudit, purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
@@ -90,6 +92,8 @@ interface JobParts {
   /** The guarded client of the process (`openEgress`). */
   readonly egress: Egress;
   readonly mail: MailTransport;
+  /** So many organizations stand behind a published count of calls; 3 unless given. */
+  readonly public_min_orgs?: number;
 }
 
 interface Waiting {
@@ -130,6 +134,7 @@ export function startJobs(parts: JobParts): Jobs {
       ...moneyJobs(parts),
       ...shadowJobs(parts),
       ...upkeepJobs(pool),
+      ...figureJobs(parts),
       {
         name: 'relay_outbox',
         every_ms: SECOND / 2,
@@ -289,6 +294,17 @@ function moneyJobs(parts: JobParts): Job[] {
   ];
 }
 
+/** Publishes what everybody may see of traffic. */
+function figureJobs({ pool, public_min_orgs: min_orgs = 3 }: JobParts): Job[] {
+  return [
+    {
+      name: 'publish_figures',
+      every_ms: 600 * SECOND,
+      run: () => publishFigures(pool, { now: now(), min_orgs }),
+    },
+  ];
+}
+
 /** Counts shadows of calls, and forgets what was counted long ago. */
 function shadowJobs(parts: JobParts): Job[] {
   return [
@@ -330,6 +346,7 @@ export function upkeepJobs(pool: Pool): Job[] {
       every_ms: 6 * HOUR,
       run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
+    { name: 'drop_sums', every_ms: 6 * HOUR, run: () => dropSums(pool, now()) },
     { name: 'drop_rows', every_ms: 6 * HOUR, run: () => dropOldDays(pool, now()) },
     {
       name: 'payload_partitions',

@@ -7,6 +7,7 @@ import { closingOperations, staffClosingOperations } from '../closing/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { deskOperations } from '../desk/index.ts';
 import { evalOperations } from '../evals/index.ts';
+import { figureOperations } from '../figures/index.ts';
 import { giftOperations } from '../gifts/index.ts';
 import {
   beginLookOperation,
@@ -38,6 +39,7 @@ import { webhookOperations } from '../webhooks/index.ts';
 /** All operations, in the order of the documentation. @throws Error (at load) on a doubled name or route. */
 export const operations: readonly Operation[] = checked([
   ...catalogOperations,
+  ...figureOperations,
   ...analyticsOperations,
   ...keyOperations,
   ...supportOperations,

@@ -16,7 +16,17 @@ export const steps = [
   ],
   ...['webhook_delivery', 'webhook_event', 'webhook', 'outbox', 'byok_key'],
   // What calls have left.
-  ...['request_payload', 'request_row', 'usage_hour', 'eval_result', 'eval_call', 'eval_run', 'eval_case'],
+  ...[
+    'request_payload',
+    'request_row',
+    'usage_hour',
+    'app',
+    'app_day',
+    'eval_result',
+    'eval_call',
+    'eval_run',
+    'eval_case',
+  ],
   ...['eval_suite', 'data_subject_request', 'erasure_tombstone', 'idempotency'],
   // How calls were routed.
   ...[

@@ -75,6 +75,7 @@ export {
 export { findSettings, keepSlug, putSettings } from './settings-store.ts';
 export { refuseReservedSlug, SlugIn, slugTaken } from './slug.ts';
 export {
+  activeOrgs,
   announceNewOrgs,
   endTrial,
   findOrg,

@@ -186,6 +186,17 @@ export async function isErased(db: Db, args: { org_id: Id<'org'>; at: Date }): P
   return rows.length > 0;
 }
 
+/** Those of `ids` that are active. */
+export async function activeOrgs(db: Db, ids: readonly Id<'org'>[]): Promise<Set<Id<'org'>>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await db.query<{ id: Id<'org'> }>({
+    name: 'orgs.list_active',
+    text: `select id from org where id = any ($1) and status = 'active'`,
+    values: [ids],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Organizations that were closed at or after `since`. */
 export async function listClosedOrgs(db: Db, since: Date): Promise<Id<'org'>[]> {
   const { rows } = await db.query<{ id: Id<'org'> }>({

@@ -15,9 +15,7 @@ const audience = { kind: 'public' } as const;
 const fxKinds = ['static', 'ecb', 'json'] as const;
 
 /** Nothing here is a caller's, and a minute's age does no harm. */
-function mayBeKept(context: Context): void {
-  context.header('cache-control', 'public, max-age=60');
-}
+const cached = { scope: 'public' } as const;
 
 const ratesNow = (context: Context): Promise<Rates> =>
   readRates(context.db, moneyIn(context).fx, context.now());
@@ -47,6 +45,7 @@ export const fxDisplayOperation = operation({
   input: Type.Object({}),
   output: FxDisplay,
   errors: [],
+  cached,
   example: {
     object: 'fx_display',
     base: 'USD',
@@ -59,7 +58,6 @@ export const fxDisplayOperation = operation({
   },
   async run(context) {
     const rates = await ratesNow(context);
-    mayBeKept(context);
     const available = rates.fx_day !== null;
     const text = (currency: (typeof currencies)[number]) => rateText(rates.shownRate(currency).rate_e8);
     return {
@@ -127,6 +125,7 @@ export const pricingOperation = operation({
   input: Type.Object({}),
   output: PricingView,
   errors: [],
+  cached,
   example: {
     currencies: ['INR', 'USD'],
     rails: [{ rail: 'rail-b', items: [{ method: 'card', bps: 290, fixed_minor: 30, note: '' }] }],
@@ -144,7 +143,6 @@ export const pricingOperation = operation({
     const { supplier } = await readSupplier(db);
     const rates = await ratesNow(context);
     const state = stateName(supplier.state_code) ?? supplier.state_code;
-    mayBeKept(context);
     return {
       currencies: [...currencies],
       rails: railNames.map((rail) => ({

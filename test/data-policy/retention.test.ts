@@ -97,6 +97,26 @@ const planted: Readonly<Record<string, Planted>> = {
       ),
     count: () => count(`request_attempt where provider = 'planted'`),
   },
+  endpoint_day: {
+    days: 90,
+    plant: (age_days) =>
+      rows(
+        `insert into endpoint_day (day, endpoint_id, attempts, ok, excused, ttft_counts, tpot_counts)
+         values (($1::timestamptz at time zone 'UTC')::date, 'planted', 1, 1, 0, '{}', '{}')`,
+        [at(age_days)],
+      ),
+    count: () => count(`endpoint_day where endpoint_id = 'planted'`),
+  },
+  app_day: {
+    days: 90,
+    plant: (age_days) =>
+      rows(
+        `insert into app_day (day, org_id, app_id, model, requests, tokens, first_at)
+         values (($2::timestamptz at time zone 'UTC')::date, $1, 'planted', 'm', 1, 1, $2)`,
+        [a.org.id, at(age_days)],
+      ),
+    count: () => count(`app_day where app_id = 'planted'`),
+  },
   scim_log: {
     days: 90,
     plant: (age_days) =>

@@ -70,7 +70,9 @@ test('a Python client made of the document compiles strictly, and runs the same'
   const files = { document: join(folder, 'openapi.json'), generator: join(folder, 'generator.yaml') };
   writeFileSync(files.document, JSON.stringify(openApiDocument('http://127.0.0.1:8080')));
   // The generator knows files by this type alone.
-  const types = ['application/pdf', 'application/zip'].map((type) => `  ${type}: application/octet-stream\n`);
+  const types = ['application/pdf', 'application/zip', 'image/svg+xml'].map(
+    (type) => `  ${type}: application/octet-stream\n`,
+  );
   const overrides = `content_type_overrides:\n${types.join('')}`;
   writeFileSync(files.generator, `post_hooks: []\n${overrides}`);
   // Its own runtime is not strict: it hands `*args: object` to the HTTP client.

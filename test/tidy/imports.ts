@@ -29,6 +29,7 @@ export const concepts = [
   'payloads',
   'analytics',
   'model-news',
+  'figures',
   'rollouts',
   'inference',
   'invoices',

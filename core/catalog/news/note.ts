@@ -4,8 +4,8 @@
 import { canonicalJson, type Db } from '../../kernel/index.ts';
 import { OWN_KEY, type PriceContent, STANDARD, TEST } from '../build.ts';
 import type { KnownModel, Repriced } from '../store.ts';
-import { type Model, type RateKind, type Rates, rateKinds } from '../types.ts';
-import { addDeprecations, insertNews, type NewNews, selectDeprecations } from './store.ts';
+import { type ComingPrice, type Model, type RateKind, type Rates, rateKinds } from '../types.ts';
+import { addDeprecations, insertNews, type NewNews, selectDeprecations, withoutKnown } from './store.ts';
 
 const SUMMARY_MAX = 500;
 
@@ -71,6 +71,30 @@ export async function noteRepriced(db: Db, changes: readonly Repriced[], at: Dat
       news.push({ topic: 'model.price_changed', model_no, endpoint_no, effective_at: at, summary });
   }
   await insertNews(db, news, at);
+}
+
+/** An endpoint with its present price and those to come. */
+interface Scheduled {
+  readonly model_no: number;
+  readonly endpoint_no: number;
+  readonly rates: Rates;
+  readonly coming: readonly ComingPrice[];
+}
+
+/** Notes prices to come, each once as long as it stays what it is; the day on which one comes is noted as a change of its own. */
+export async function noteScheduled(db: Db, endpoints: readonly Scheduled[], at: Date): Promise<void> {
+  const news = endpoints.flatMap(({ model_no, endpoint_no, rates, coming }) => {
+    let before = rates;
+    return coming.flatMap(({ from, rates: next }): NewNews[] => {
+      const parts = rateParts(before, next);
+      before = next;
+      if (parts.length === 0) return [];
+      const summary = cut(`From ${from} on, USD per million units: ${parts.join(', ')}.`);
+      const effective_at = new Date(`${from}T00:00:00Z`);
+      return [{ topic: 'model.price_changed', model_no, endpoint_no, effective_at, summary }];
+    });
+  });
+  await insertNews(db, await withoutKnown(db, news), at);
 }
 
 type Dates = Pick<Model, 'id' | 'status' | 'deprecated_at' | 'retires_at'>;

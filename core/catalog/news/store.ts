@@ -13,7 +13,7 @@ export interface NewNews {
   readonly summary: string;
 }
 
-/** Stores what all who use the models are to be told. */
+/** Stores what all who use the models are to be known. */
 export async function insertNews(db: Db, news: readonly NewNews[], at: Date): Promise<void> {
   if (news.length === 0) return;
   await db.query({
@@ -33,6 +33,28 @@ export async function insertNews(db: Db, news: readonly NewNews[], at: Date): Pr
       at,
     ],
   });
+}
+
+/** Those of `news` that say what no earlier ones said. Needs the lock. */
+export async function withoutKnown(db: Db, news: readonly NewNews[]): Promise<NewNews[]> {
+  if (news.length === 0) return [];
+  const { rows } = await db.query<{ place: number }>({
+    name: 'catalog.news_without_known',
+    text: `
+      select place::int from unnest($1::text[], $2::int[], $3::timestamptz[], $4::text[])
+             with ordinality as given (topic, endpoint_no, effective_at, summary, place)
+       where not exists (select from catalog.news known
+                          where known.endpoint_no = given.endpoint_no and known.topic = given.topic
+                            and known.effective_at = given.effective_at and known.summary = given.summary)`,
+    values: [
+      news.map(({ topic }) => topic),
+      news.map(({ endpoint_no }) => endpoint_no),
+      news.map(({ effective_at }) => effective_at),
+      news.map(({ summary }) => summary),
+    ],
+  });
+  const fresh = new Set(rows.map(({ place }) => place));
+  return news.filter((_, at) => fresh.has(at + 1));
 }
 
 interface Deprecation {

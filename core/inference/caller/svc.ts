@@ -122,7 +122,7 @@ export function readOptions(
   const app =
     optionalString(svc['app'], `${at}app`, { max: APP_LENGTH_MAX }) ??
     optionalString(headers['x-svc-app'], 'x-svc-app', { max: APP_LENGTH_MAX }) ??
-    slug(headers['x-title']);
+    appSlug(headers['x-title'] ?? '');
   if (app !== undefined && app !== '') options.app = app;
   const session =
     optionalString(svc['session'], `${at}session`, { max: SESSION_LENGTH_MAX }) ??
@@ -143,12 +143,13 @@ export const FALLBACK_MODELS_MAX = 5;
 export const APP_LENGTH_MAX = 64;
 export const SESSION_LENGTH_MAX = 128;
 
-function slug(title: string | undefined): string | undefined {
+/** The name of an app as request rows and public pages have it: small letters, digits and hyphens. "" of nothing else. */
+export function appSlug(title: string): string {
   return title
-    ?.toLowerCase()
+    .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 64);
+    .slice(0, APP_LENGTH_MAX)
+    .replace(/^-|-$/g, '');
 }
 
 function headerObject(headers: Headers, name: string): JsonObject {

@@ -203,15 +203,23 @@ export class FileAnswer {
   readonly filename: string;
   /** Pieces are sent as they come, and no faster than they are read. */
   readonly body: string | Buffer | AsyncIterable<string | Uint8Array>;
+  /** Shown where it is asked for, not saved: an image. */
+  readonly inline: boolean;
+  /** Of an answer that stands for a refusal; absent: 200. */
+  readonly status: 404 | undefined;
 
   constructor(file: {
     content_type: string;
     filename: string;
     body: string | Buffer | AsyncIterable<string | Uint8Array>;
+    inline?: true;
+    status?: 404;
   }) {
     this.content_type = file.content_type;
     this.filename = file.filename;
     this.body = file.body;
+    this.inline = file.inline ?? false;
+    this.status = file.status;
   }
 }
 
@@ -264,6 +272,11 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
+  /**
+   * Clients may keep the answer for `max_age_seconds`, a minute unless given, and ask for it again with its `ETag`. `private`: it
+   * depends on who asks, so that nothing between keeps it.
+   */
+  readonly cached?: { readonly scope: 'public' | 'private'; readonly max_age_seconds?: number };
   /** A media type of the answer, returned as a `FileAnswer`: CSV beside JSON, a PDF or a text always; events always. */
   readonly produces?:
     | 'text/csv'
@@ -271,6 +284,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
     | 'application/zip'
     | 'text/markdown'
     | 'application/x-ndjson'
+    | 'image/svg+xml'
     | 'text/event-stream';
   /** A text is also answered as this where the request asks for it. */
   readonly also_produces?: 'text/csv' | 'application/pdf';

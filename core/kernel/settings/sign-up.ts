@@ -1,5 +1,5 @@
-// Settings of sign-up: who may make an account, and what keeps programs from it.
-import { address, oneOf, optional } from '../config-values.ts';
+// Settings of what is open to everybody: who may make an account, what keeps programs from it, and which figures are shown.
+import { address, count, oneOf, optional } from '../config-values.ts';
 import { setting } from './setting.ts';
 
 const signUpModes = ['closed', 'invite', 'open'] as const;
@@ -32,5 +32,11 @@ export const signUpSettings = {
     'where answers to the challenge are verified; unset: at its provider',
     null,
     address,
+  ),
+  public_min_orgs: setting(
+    'SVC_PUBLIC_MIN_ORGS',
+    'organizations that must stand behind a count of calls before everybody sees it',
+    3,
+    count(1, 1_000),
   ),
 } as const;

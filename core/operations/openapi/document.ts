@@ -38,6 +38,14 @@ const parameters = {
     description: 'The `ETag` of a read: the change is refused with 412 when the object has changed since.',
     schema: { type: 'string', maxLength: 1_024 },
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The `ETag` of an earlier answer, or several: where it is still so, 304 without a body is the answer.',
+    schema: { type: 'string', maxLength: 1_024 },
+  },
   SvcVersion: {
     name: 'svc-version',
     in: 'header',

@@ -143,6 +143,7 @@ function parameters(operation: Operation, parts: Parts): Json[] {
   if (operation.versioned === true && operation.method !== 'GET') {
     listed.push({ $ref: '#/components/parameters/IfMatch' });
   }
+  if (operation.cached !== undefined) listed.push({ $ref: '#/components/parameters/IfNoneMatch' });
   return listed;
 }
 
@@ -163,7 +164,23 @@ function requestBody(operation: Operation, { components }: Parts): Json {
   return { requestBody: { required, content: { 'application/json': content } } };
 }
 
-function success(operation: Operation, { components }: Parts): Json {
+/** The image, and the one that says that there is none. */
+function imageAnswers(status: string): Json {
+  const content = { 'image/svg+xml': { schema: { type: 'string' } } };
+  return {
+    [status]: { description: 'The image.', content },
+    404: { description: 'There is none: a grey image that says so.', content },
+  };
+}
+
+const NOT_MODIFIED: Json = { 304: { description: 'What the caller has is still so.' } };
+
+function success(operation: Operation, parts: Parts): Json {
+  const answers = answersOf(operation, parts);
+  return operation.cached === undefined ? answers : { ...answers, ...NOT_MODIFIED };
+}
+
+function answersOf(operation: Operation, { components }: Parts): Json {
   const status = String(operation.status ?? 200);
   if (status === '204') return { 204: { description: 'Done; no body.' } };
   const { output } = operation;
@@ -171,6 +188,7 @@ function success(operation: Operation, { components }: Parts): Json {
     const content = { [operation.produces]: { schema: { type: 'string', format: 'binary' } } };
     return { [status]: { description: 'The file.', content } };
   }
+  if (operation.produces === 'image/svg+xml') return imageAnswers(status);
   if (operation.produces === 'text/markdown') {
     const also = operation.also_produces;
     const content = {
@@ -208,6 +226,6 @@ export function describeOperation(operation: Operation, parts: Parts): Json {
     security: security(operation),
     parameters: parameters(operation, parts),
     ...requestBody(operation, parts),
-    responses: { ...success(operation, parts), ...parts.errors.of(declaredErrors(operation)) },
+    responses: { ...parts.errors.of(declaredErrors(operation)), ...success(operation, parts) },
   };
 }

@@ -3,6 +3,9 @@
 const tags = {
   inference: 'Calls to models, in the formats of well-known clients and in one of our own.',
   models: 'The catalog: models, what they can do, what they cost and where they run.',
+  providers: 'Who serves the models, and what they do with data; without a key.',
+  rankings: 'Which apps and models are used most; without a key.',
+  apps: 'What your calls name in `svc.app`, and what of it everybody sees.',
   keys: 'API keys of your programs: what they may do, spend and how fast.',
   projects: 'Projects, which group keys and give them a common budget.',
   orgs: 'Organizations: their data and their data policy.',

@@ -1,7 +1,7 @@
 // The request row of an ended call (docs/outcomes.md#rows).
 import type { RequestRow } from '../../../analytics/index.ts';
 import { type Environment, type Id, type RequestId, ulidMs } from '../../../kernel/index.ts';
-import { shownWarnings } from '../../caller/svc.ts';
+import { appSlug, shownWarnings } from '../../caller/svc.ts';
 import { RESTARTING } from '../attempt/outcome.ts';
 import { routeSoFar } from '../record.ts';
 import type { AttemptRecord, CallRecord, ShadowOf } from '../types.ts';
@@ -63,7 +63,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
     byok: endpoint?.own_key !== undefined,
     zdr: record.zdr,
     logged: record.logged,
-    app_id: record.app,
+    app_id: appSlug(record.app),
     user_hash: record.user_hash,
     cell,
     dialect_in: record.dialect_in,

@@ -1,0 +1,53 @@
+// Sums of live calls by UTC day, from which figures for everybody are made (a part of the job `publish_figures`). A day is summed again every time
+// while it runs, once more when late rows of it should have come, and at last a week later for what lay in a spool.
+import type { Pool } from '../../db/index.ts';
+import { dropDaysBefore, lockDays, markSummed, readSummed, sumAppDay, sumEndpointDay } from './store.ts';
+
+const DAY_MS = 86_400_000;
+/** Rankings go back this far. */
+export const SUMMED_DAYS = 90;
+/** How long after its end a day is summed again. */
+const AGAIN_MS = [60 * 60_000, DAY_MS, 7 * DAY_MS] as const;
+
+/** The UTC date of `at`. */
+export function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** The UTC date `days` before that of `at`. */
+export function dayBefore(at: Date, days: number): string {
+  return dayOf(new Date(at.getTime() - days * DAY_MS));
+}
+
+/** Whether the day that ended at `end_ms` has changed, or may have, since it was summed at `summed_ms`. */
+export function isDue(end_ms: number, summed_ms: number | undefined, now_ms: number): boolean {
+  if (summed_ms === undefined || summed_ms < end_ms) return true;
+  return AGAIN_MS.some((after) => summed_ms < end_ms + after && now_ms >= end_ms + after);
+}
+
+/** Removes the sums of days that no figure looks at any more. A job. */
+export function dropSums(pool: Pool, now: Date): Promise<number> {
+  return dropDaysBefore(pool, dayBefore(now, SUMMED_DAYS));
+}
+
+/** Sums the days that are due at `now`, each in its own transaction; returns how many that were. */
+export async function sumDays(pool: Pool, now: Date): Promise<number> {
+  const days = Array.from({ length: SUMMED_DAYS }, (_, back) => dayBefore(now, back));
+  const summed = await readSummed(pool, days);
+  const due = days.filter((day) => {
+    const end_ms = Date.parse(day) + DAY_MS;
+    // A clock that was set back: sums of later than now tell of calls that are still to come.
+    const at = summed.get(day)?.getTime();
+    const known = at !== undefined && at > now.getTime() ? undefined : at;
+    return isDue(end_ms, known, now.getTime());
+  });
+  for (const day of due) {
+    await pool.transaction(async (db) => {
+      await lockDays(db);
+      await sumEndpointDay(db, day);
+      await sumAppDay(db, day);
+      await markSummed(db, day, now);
+    });
+  }
+  return due.length;
+}

@@ -1,0 +1,17 @@
+import { listAppsOperation, putAppOperation } from './apps.ts';
+import { badgeOperation, publicAppOperation } from './public-app.ts';
+import { rankingsOperation } from './rankings.ts';
+import { modelStatsOperation } from './stats.ts';
+
+export { FiguresMemory } from './memory.ts';
+export { publishFigures } from './publish.ts';
+export { figureServices } from './published.ts';
+
+export const figureOperations = [
+  modelStatsOperation,
+  rankingsOperation,
+  listAppsOperation,
+  putAppOperation,
+  publicAppOperation,
+  badgeOperation,
+] as const;
