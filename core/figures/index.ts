@@ -3,9 +3,11 @@ import { badgeOperation, publicAppOperation } from './public-app.ts';
 import { rankingsOperation } from './rankings.ts';
 import { modelStatsOperation } from './stats.ts';
 
+export { listAppsOperation, putAppOperation } from './apps.ts';
 export { FiguresMemory } from './memory.ts';
 export { publishFigures } from './publish.ts';
 export { figureServices } from './published.ts';
+export { AppView } from './types.ts';
 
 export const figureOperations = [
   modelStatsOperation,

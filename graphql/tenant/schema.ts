@@ -7,6 +7,7 @@ import './types/viewer.ts';
 import './types/organization.ts';
 import './types/member.ts';
 import './types/announcement.ts';
+import './types/app.ts';
 import './types/audit.ts';
 import './types/byok.ts';
 import './types/legal.ts';
