@@ -17,6 +17,7 @@ import {
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
+import { bindModels } from './models/routes.ts';
 import { type Boot, bindPages, type Pages } from './pages.ts';
 import type { Streams } from './streams.ts';
 
@@ -52,6 +53,7 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   bindOperations(app, parts, [...signInOperations, ...fileOperations]);
   bindSignOn(app, parts);
+  bindModels(app, parts);
   bindYoga(app, {
     schema: tenantSchema,
     log: parts.log,

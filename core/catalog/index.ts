@@ -11,6 +11,7 @@ export {
 export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
+export { SANDBOX } from './merge.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
 export { modelsOfEndpoints, readChangelog } from './news/changelog-store.ts';
@@ -20,14 +21,13 @@ export {
   getNamedModelOperation,
   listEndpointsOperation,
   listModelsOperation,
-  modelModalities,
-  modelSorts,
 } from './operations.ts';
 export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';
 export { listPriceRecords, type PriceRecord } from './recent-store.ts';
 export { scheduledPrices } from './scheduled.ts';
-export type { EndpointFigures, Figures, ModelFigures } from './shown/figures.ts';
+export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from './shown/figures.ts';
+export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
 export { selectPriceHistory } from './store.ts';
 export {
   type Catalog,
@@ -54,4 +54,6 @@ export {
   modelStatuses,
   PriceView,
   priceOf,
+  viewEndpoint,
+  viewModel,
 } from './view.ts';

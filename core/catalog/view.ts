@@ -76,7 +76,7 @@ export const ModelView = named(
 );
 export type ModelView = Static<typeof ModelView>;
 
-export const EndpointStatus = oneOf(['active', 'degraded', 'disabled'], 'EndpointStatus');
+export const EndpointStatus = oneOf(endpointStatuses, 'EndpointStatus');
 
 export const EndpointView = named(
   'Endpoint',

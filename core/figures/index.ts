@@ -7,6 +7,7 @@ export { listAppsOperation, putAppOperation } from './apps.ts';
 export { FiguresMemory } from './memory.ts';
 export { publishFigures } from './publish.ts';
 export { figureServices } from './published.ts';
+export { type ModelStats, readStats } from './stats.ts';
 export { AppView } from './types.ts';
 
 export const figureOperations = [

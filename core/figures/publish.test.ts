@@ -91,7 +91,10 @@ test('nineteen attempts publish nothing, and the twentieth does', async () => {
 });
 
 test('sandbox calls count nowhere', async () => {
-  await write(times(30, { at: '2026-11-20T08:00:00Z', environment: 'test', app_id: 'toy' }));
+  const at = '2026-11-20T08:00:00Z';
+  await write(times(30, { at, environment: 'test', app_id: 'toy' }));
+  // Nor does what the sandbox answers for a live key: it is free, so that anybody could lead any ranking.
+  await write(times(30, { at, provider: 'sandbox', app_id: 'toy', attempt: { provider: 'sandbox' } }));
   await publish();
   expect(await contentOf()).toEqual({ min_orgs: 1, endpoints: {}, models: {} });
   expect((await exec('select * from app')).rows).toEqual([]);

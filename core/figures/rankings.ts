@@ -58,6 +58,7 @@ async function rankedModels(
   since: string,
   of: { apps: readonly AppKey[] | null; min_orgs: number },
 ): Promise<Ranked['models']> {
+  // What is offered no more has no page to lead to.
   const known = context.services.catalog().models;
   const sums = await sumModels(context.db, { since, apps: of.apps });
   return ranked(

@@ -65,7 +65,7 @@ const ModelStats = named(
     }),
   }),
 );
-type ModelStats = Static<typeof ModelStats>;
+export type ModelStats = Static<typeof ModelStats>;
 type Day = ModelStats['series'][number];
 
 const EMPTY = { attempts: 0, ok: 0, excused: 0, ttft_p50_ms: null, ttft_p95_ms: null, tpot_p50_ms: null };
@@ -109,7 +109,7 @@ async function appsOf(context: Context, model: Model): Promise<ModelStats['apps'
 }
 
 /** The stats of `model`, with apps where `with_apps`. */
-async function readStats(context: Context, model: Model, with_apps: boolean): Promise<ModelStats> {
+export async function readStats(context: Context, model: Model, with_apps: boolean): Promise<ModelStats> {
   const { refreshed_at } = await published(context);
   const changes = await readChangelog(context.db, { model: model.id, at: context.now() });
   return {

@@ -61,6 +61,9 @@ const reserved: ReadonlySet<string> = new Set([
     'postmaster',
     'skip',
     'pay',
+    'models',
+    'apps',
+    'rankings',
   ],
 ]);
 

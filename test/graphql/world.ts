@@ -8,6 +8,7 @@ import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
+import { FiguresMemory, figureServices } from '@svc/core/figures/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
 import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import { type Log, readConfig, type StaffRole, silentLog } from '@svc/core/kernel/index.ts';
@@ -89,6 +90,7 @@ export async function startWorld(
       sign_in: signInSettings(readConfig({}), base_url),
       provider_keys: createProviderKeys(builtIn.kinds),
       egress: openEgress(readConfig(LOCAL)),
+      ...figureServices(new FiguresMemory()),
       ...(options.rate === undefined ? {} : { limits: options.rate.limits }),
     },
     log,

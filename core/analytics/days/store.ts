@@ -1,5 +1,6 @@
 // SQL of days: made from rows, and read for everybody's figures. Days are UTC, a call belongs to the day on which it began, and a
-// sandbox call to none.
+// sandbox call to none, nor one that the sandbox answered for a live key: it is free.
+import { SANDBOX } from '../../catalog/index.ts';
 import type { Db } from '../../kernel/index.ts';
 
 const LOCK = 7_305_118_217;
@@ -60,7 +61,7 @@ export async function sumEndpointDay(db: Db, day: string): Promise<void> {
            and a.call_ts < ($1::date + 1)::timestamp at time zone 'UTC'
            and r.ts >= $1::date::timestamp at time zone 'UTC'
            and r.ts < ($1::date + 1)::timestamp at time zone 'UTC'
-           and r.environment = 'live' and a.endpoint_id <> ''),
+           and r.environment = 'live' and a.endpoint_id <> '' and a.provider <> $2),
       day as (
         select endpoint_id, count(*) as attempts, count(*) filter (where ok) as ok,
                count(*) filter (where excused) as excused,
@@ -81,7 +82,7 @@ export async function sumEndpointDay(db: Db, day: string): Promise<void> {
         from day
         left join (select * from steps where kind = 'ttft') as ttft using (endpoint_id)
         left join (select * from steps where kind = 'tpot') as tpot using (endpoint_id)`,
-    values: [day],
+    values: [day, SANDBOX],
   });
 }
 
@@ -100,9 +101,9 @@ export async function sumAppDay(db: Db, day: string): Promise<void> {
              sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::bigint, min(ts)
         from request_row
        where ts >= $1::date::timestamp at time zone 'UTC' and ts < ($1::date + 1)::timestamp at time zone 'UTC'
-         and environment = 'live' and status = 'ok'
+         and environment = 'live' and status = 'ok' and provider <> $2
        group by org_id, app_id, model`,
-    values: [day],
+    values: [day, SANDBOX],
   });
 }
 

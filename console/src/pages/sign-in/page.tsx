@@ -24,6 +24,7 @@ export function SignInPage() {
       {signup === 'open' && <a href="/register">Make an account</a>}
       {signup === 'invite' && <a href="/register">I have an invite code</a>}
       {signup !== 'open' && <a href="/request-access">Ask for access</a>}
+      <a href="/models">Models and prices</a>
     </>
   );
   return (

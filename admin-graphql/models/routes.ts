@@ -1,0 +1,164 @@
+// `/models`: the public pages of the catalog. Whoever looks needs no account and no JavaScript; what is asked is the filter
+// of a form, and what is not understood of it is passed over.
+import {
+  figuresOf,
+  getNamedModel,
+  type Model,
+  ModelSearch,
+  searchModels,
+  viewEndpoint,
+  viewModel,
+} from '@svc/core/catalog/index.ts';
+import { readStats } from '@svc/core/figures/index.ts';
+import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
+import { addAnswerHooks, type HttpParts, keepable, requestContext, takeTurn } from '@svc/http/index.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import { STYLE, STYLE_PATH } from './frame.ts';
+import { COMPARED_MAX, comparePage, listPage } from './list-page.ts';
+import { missingPage, modelPage } from './model-page.ts';
+
+/** As the console's, of which these pages need less: no script, no connection. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+const cached = { scope: 'public' } as const;
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+interface PageRequest {
+  readonly Params: { readonly vendor?: string; readonly model?: string };
+  readonly Querystring: Query;
+}
+type Request = FastifyRequest<PageRequest>;
+
+const searchCheck = Compile(ModelSearch);
+const listed = (value: Query[string]) => [value ?? []].flat();
+
+/** What the form asks; a value that no form has is left out, and the others count. */
+export function readSearch(query: Query): ModelSearch {
+  const text = (name: string) => listed(query[name])[0]?.trim().normalize('NFC') || undefined;
+  const on = (name: string) => (text(name) === '1' ? true : undefined);
+  const capability = [...new Set(listed(query['capability']))];
+  const asked = {
+    ...{ q: text('q'), vendor: text('vendor'), modality: text('modality') },
+    ...{ sort: text('sort'), status: text('status'), zdr: on('zdr'), no_train: on('no_train') },
+    ...{ new: on('new'), price_changed: on('price_changed') },
+  };
+  const search: Record<string, unknown> = {};
+  const take = (name: string, value: unknown) => {
+    if (value !== undefined && searchCheck.Check({ [name]: value })) search[name] = value;
+  };
+  for (const [name, value] of Object.entries(asked)) take(name, value);
+  const known = capability.filter((one) => searchCheck.Check({ capability: [one] }));
+  if (known.length > 0) take('capability', known);
+  // The order by name is what everybody sees who asks for nothing.
+  if (search['sort'] === 'name') delete search['sort'];
+  return search as ModelSearch;
+}
+
+/** Where the console is: at the public address, or at the first of its own. */
+function originOf({ services, base_url }: HttpParts): string {
+  const own = new URL(base_url).origin;
+  const { console_origins } = services.sign_in;
+  return console_origins.includes(own) ? own : (console_origins[0] ?? own);
+}
+
+function send(request: Request, reply: FastifyReply, status: 200 | 404, body: string): FastifyReply {
+  reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
+  if (status === 404) return reply.code(404).send(body);
+  if (keepable({ request, reply }, cached, { body, output: null })) return reply.code(304).send();
+  return reply.send(body);
+}
+
+/** Models that this process answers by itself cost nothing and are nobody's: no price list has them. */
+const offered = (context: Context) =>
+  new Map(
+    [...context.services.catalog().models].filter(([, { endpoints }]) =>
+      endpoints.some(({ wire }) => !wire.in_process),
+    ),
+  );
+
+async function showList(context: Context, query: Query, origin: string): Promise<string> {
+  const models = offered(context);
+  const search = readSearch(query);
+  const found = await searchModels(context, models, search);
+  const vendors = [...new Set([...models.values()].map(({ vendor }) => vendor))].sort();
+  const views = found.models.map((model) => viewModel(model, false, found.figures.models.get(model.id)));
+  return listPage({ models: views, search, vendors, origin });
+}
+
+async function showComparison(context: Context, query: Query, origin: string): Promise<string> {
+  const models = offered(context);
+  const figures = await figuresOf(context);
+  const chosen = [...new Set(listed(query['id']))]
+    .flatMap((id) => models.get(id) ?? [])
+    .slice(0, COMPARED_MAX);
+  return comparePage({
+    models: chosen.map((model) => viewModel(model, false, figures.models.get(model.id))),
+    origin,
+  });
+}
+
+async function showModel(context: Context, model: Model, parts: HttpParts): Promise<string> {
+  const figures = await figuresOf(context);
+  return modelPage({
+    model,
+    view: viewModel(model, false, figures.models.get(model.id)),
+    endpoints: model.endpoints.map((endpoint) =>
+      viewEndpoint(endpoint, model.markup_bps, figures.endpoints.get(endpoint.id)),
+    ),
+    stats: await readStats(context, model, true),
+    origin: originOf(parts),
+    base_url: parts.base_url,
+  });
+}
+
+/** A page of its own for each model; other names of it lead there. */
+async function showNamed(parts: HttpParts, context: Context, request: Request, reply: FastifyReply) {
+  const { vendor = '', model = '' } = request.params;
+  const name = `${vendor}/${model}`;
+  try {
+    const found = getNamedModel(context.services.catalog(), { name, environment: 'live', param: 'model' });
+    if (!offered(context).has(found.id)) throw new ServiceError('model_not_found', 'It is the sandbox’s.');
+    if (found.id !== name) return reply.redirect(`/models/${found.id}`, 302);
+    return send(request, reply, 200, await showModel(context, found, parts));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'model_not_found') throw error;
+    const { suggestions = [] } = (error.details ?? {}) as { suggestions?: string[] };
+    return send(request, reply, 404, missingPage({ near: suggestions, origin: originOf(parts) }));
+  }
+}
+
+/** Binds the pages and their style sheet. */
+export function bindModels(app: FastifyInstance, parts: HttpParts): void {
+  const origin = originOf(parts);
+  type Show = (context: Context, request: Request, reply: FastifyReply) => Promise<FastifyReply>;
+  app.register(async (scope) => {
+    addAnswerHooks(scope, parts.metrics);
+    const page = (path: string, show: Show) => {
+      scope.known_paths.add('GET', path, false);
+      scope.get<PageRequest>(path, async (request, reply) => {
+        await takeTurn(parts, request, reply, { kind: 'public' });
+        return show(requestContext(parts, request, reply, { kind: 'public' }), request, reply);
+      });
+    };
+    page('/models', async (context, request, reply) =>
+      send(request, reply, 200, await showList(context, request.query, origin)),
+    );
+    page('/models/compare', async (context, request, reply) =>
+      send(request, reply, 200, await showComparison(context, request.query, origin)),
+    );
+    page('/models/:vendor/:model', (context, request, reply) => showNamed(parts, context, request, reply));
+    scope.known_paths.add('GET', STYLE_PATH, false);
+    scope.get(STYLE_PATH, async (request, reply) => {
+      const fresh = keepable({ request, reply }, cached, { body: STYLE, output: null });
+      if (fresh) return reply.code(304).send();
+      return reply.type('text/css; charset=utf-8').send(STYLE);
+    });
+  });
+}
