@@ -73,6 +73,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 caption { text-align: left; padding: 10px 12px 0; font-size: .8125rem; }
 th, td { text-align: left; vertical-align: top; padding: 9px 12px; border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: normal; }
 thead th { color: var(--soft); font-size: .75rem; white-space: nowrap; } tr:last-child > * { border-bottom: 0; }
+tbody th { min-width: 150px; } .wide td:last-child:not(.n) { min-width: 200px; }
 tbody th a { font-weight: 550; } .n { text-align: right; white-space: nowrap; } .id { display: block; font-size: .75rem; color: var(--soft); }
 .least { font-weight: 600; } .ok { color: var(--ok); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 form.filter { display: flex; flex-wrap: wrap; gap: 10px; align-items: end; margin: 16px 0; }

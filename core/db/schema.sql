@@ -1644,6 +1644,17 @@ create policy everybody on public.mandate as permissive for all to public using 
 create policy own_org on public.mandate as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.mandate to svc_runtime;
 
+create table public.model_day (
+  day date not null,
+  model text not null,
+  requests bigint not null,
+  tokens bigint not null,
+  apps integer not null,
+  orgs integer not null,
+  constraint model_day_pkey PRIMARY KEY (day, model)
+);
+grant delete, insert, select, update on public.model_day to svc_runtime;
+
 create table public.org (
   id text not null,
   slug text not null,

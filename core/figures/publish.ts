@@ -93,7 +93,7 @@ async function makeFigures(pool: Pool, now: Date, min_orgs: number): Promise<Con
   const since = dayBefore(now, STATS_DAYS - 1);
   const sums = await sumEndpoints(pool, { since, recent: dayBefore(now, 1) });
   const times = timesOf(await sumSteps(pool, since));
-  const weeks = await sumModels(pool, { since: dayBefore(now, WEEK_DAYS - 1), apps: null });
+  const weeks = await sumModels(pool, dayBefore(now, WEEK_DAYS - 1));
   const of_model = await modelsOfEndpoints(
     pool,
     sums.map(({ endpoint_id }) => endpoint_id),

@@ -27,10 +27,15 @@ async function load({ db }: Context): Promise<Published> {
   };
 }
 
-/** What `make` gives, or gave within the last seconds for `key`. */
-export function remembered<T>(context: Context, key: string, make: () => Promise<T>): Promise<T> {
+/** What `make` gives, or gave for `key` at most `kept_ms` ago; a few seconds unless given. */
+export function remembered<T>(
+  context: Context,
+  key: string,
+  make: () => Promise<T>,
+  kept_ms?: number,
+): Promise<T> {
   const memory = context.services.figures_memory;
-  return memory === undefined ? make() : memory.get(key, make);
+  return memory === undefined ? make() : memory.get(key, make, kept_ms);
 }
 
 /** The figures that were published last. */

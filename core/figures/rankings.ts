@@ -1,7 +1,8 @@
 // Which apps and models are used most: `GET /v1/rankings`, for everybody.
 import { type Static, Type } from 'typebox';
-import { type AppKey, dayBefore, SUMMED_DAYS, sumApps, sumModels } from '../analytics/index.ts';
+import { dayBefore, SUMMED_DAYS, sumApps, sumModels } from '../analytics/index.ts';
 import { type Context, named, operation, Time } from '../kernel/index.ts';
+import { SUMS_KEPT_MS } from './memory.ts';
 import { significant } from './middle.ts';
 import { isFresh, publicApps, published, remembered } from './published.ts';
 import { AppCategory } from './types.ts';
@@ -39,11 +40,6 @@ const RankingsView = named(
 type RankingsView = Static<typeof RankingsView>;
 type Ranked = Pick<RankingsView, 'apps' | 'models'>;
 
-interface Window {
-  readonly days: number;
-  readonly category: string | null;
-}
-
 /** The most tokens first, in rounded numbers; what is equal after rounding goes by its id, so that rounding hides what it should. */
 function ranked<T extends { id: string; requests: number; tokens: number }>(rows: readonly T[]): T[] {
   return rows
@@ -52,33 +48,73 @@ function ranked<T extends { id: string; requests: number; tokens: number }>(rows
     .slice(0, RANKED_MAX);
 }
 
-/** Models that many use, or of a category those that its apps use: these apps have agreed to be seen. */
-async function rankedModels(
-  context: Context,
-  since: string,
-  of: { apps: readonly AppKey[] | null; min_orgs: number },
-): Promise<Ranked['models']> {
-  // What is offered no more has no page to lead to.
-  const known = context.services.catalog().models;
-  const sums = await sumModels(context.db, { since, apps: of.apps });
-  return ranked(
-    sums
-      .filter(({ model, orgs }) => known.has(model) && (of.apps !== null || orgs >= of.min_orgs))
-      .map(({ model, requests, tokens, apps }) => ({ id: model, requests, tokens, apps })),
-  );
+type AppSums = Awaited<ReturnType<typeof sumApps>>;
+type ModelSums = Awaited<ReturnType<typeof sumModels>>;
+
+interface Sums {
+  readonly models: ModelSums;
+  /** Of the apps that were public when it was summed. */
+  readonly apps: AppSums;
 }
 
-async function rank(context: Context, { days, category }: Window, min_orgs: number): Promise<Ranked> {
+/** What was summed of the last `days`: the same until figures are published again. */
+function sumsOf(context: Context, days: number, refreshed_at: Date): Promise<Sums> {
   const since = dayBefore(context.now(), days - 1);
-  const all = await publicApps(context);
-  const apps = category === null ? all : all.filter((app) => app.category === category);
-  const keys = apps.map(({ org_id, slug }) => ({ org_id, app_id: slug }));
-  const sums = await sumApps(context.db, { apps: keys, since, model: null });
+  const sum = async () => {
+    const apps = await publicApps(context);
+    const keys = apps.map(({ org_id, slug }) => ({ org_id, app_id: slug }));
+    return {
+      models: await sumModels(context.db, since),
+      apps: await sumApps(context.db, { apps: keys, since, model: null }),
+    };
+  };
+  const key = `sums ${days} ${refreshed_at.getTime()} ${since}`;
+  return remembered(context, key, sum, SUMS_KEPT_MS);
+}
+
+/** Sums of apps put together by `key`, and how many different `other` there are in each. */
+function together(sums: AppSums, key: 'app_id' | 'model', other: 'app_id' | 'model') {
+  return [...Map.groupBy(sums, (sum) => sum[key])].map(([id, of]) => ({
+    id,
+    requests: of.reduce((total, { requests }) => total + requests, 0),
+    tokens: of.reduce((total, { tokens }) => total + tokens, 0),
+    others: new Set(of.map((sum) => sum[other])).size,
+  }));
+}
+
+/** Models that many use, or of a category those that its apps use: these apps have agreed to be seen. */
+function modelsOf(sums: Sums, shown: AppSums, of: { category: string | null; min_orgs: number }) {
+  if (of.category !== null) {
+    return together(shown, 'model', 'app_id').map(({ others, ...model }) => ({ ...model, apps: others }));
+  }
+  return sums.models
+    .filter(({ orgs }) => orgs >= of.min_orgs)
+    .map(({ model, requests, tokens, apps }) => ({ id: model, requests, tokens, apps }));
+}
+
+interface Asked {
+  readonly days: number;
+  readonly category: string | null;
+  readonly min_orgs: number;
+  readonly refreshed_at: Date;
+}
+
+async function rank(context: Context, asked: Asked): Promise<Ranked> {
+  const { category } = asked;
+  const sums = await sumsOf(context, asked.days, asked.refreshed_at);
+  // Asked anew: an app that was taken back since is seen no more.
+  const apps = await publicApps(context);
+  const wanted = new Set(
+    apps.filter((app) => category === null || app.category === category).map(({ slug }) => slug),
+  );
+  const shown = sums.apps.filter(({ app_id }) => wanted.has(app_id));
+  // A model that is offered no more has no page to lead to.
+  const offered = context.services.catalog().models;
   return {
     apps: ranked(
-      sums.map(({ app_id, requests, tokens, models }) => ({ id: app_id, requests, tokens, models })),
+      together(shown, 'app_id', 'model').map(({ others, ...app }) => ({ ...app, models: others })),
     ),
-    models: await rankedModels(context, since, { apps: category === null ? null : keys, min_orgs }),
+    models: ranked(modelsOf(sums, shown, asked).filter(({ id }) => offered.has(id))),
   };
 }
 
@@ -106,12 +142,9 @@ export const rankingsOperation = operation({
   },
   async run(context, { days = 7, category }) {
     const { min_orgs, refreshed_at } = await published(context);
-    const window = { days, category: category?.toLowerCase() ?? null };
-    const key = `rankings ${JSON.stringify(window)}`;
+    const of = { days, category: category?.toLowerCase() ?? null, min_orgs };
     const found =
-      refreshed_at === null
-        ? { apps: [], models: [] }
-        : await remembered(context, key, () => rank(context, window, min_orgs));
+      refreshed_at === null ? { apps: [], models: [] } : await rank(context, { ...of, refreshed_at });
     return {
       days,
       ...found,

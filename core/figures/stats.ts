@@ -12,7 +12,7 @@ import {
 import { type Context, named, nullable, oneOf, operation, orgCaller, Time } from '../kernel/index.ts';
 import { tenth } from './middle.ts';
 import { uptimeOf } from './publish.ts';
-import { isFresh, publicApps, published } from './published.ts';
+import { isFresh, publicApps, published, remembered } from './published.ts';
 import { ATTEMPTS_MIN, STATS_DAYS, WEEK_DAYS } from './types.ts';
 
 /** Apps of a model at most: the page that shows them is read by people. */
@@ -97,11 +97,13 @@ async function seriesOf(context: Context, model: Model): Promise<Day[]> {
 
 async function appsOf(context: Context, model: Model): Promise<ModelStats['apps']> {
   const apps = await publicApps(context);
-  const sums = await sumApps(context.acrossOrgs.db, {
-    apps: apps.map(({ org_id, slug }) => ({ org_id, app_id: slug })),
-    since: dayBefore(context.now(), WEEK_DAYS - 1),
-    model: model.id,
-  });
+  const sums = await remembered(context, `stats ${model.id}`, () =>
+    sumApps(context.acrossOrgs.db, {
+      apps: apps.map(({ org_id, slug }) => ({ org_id, app_id: slug })),
+      since: dayBefore(context.now(), WEEK_DAYS - 1),
+      model: model.id,
+    }),
+  );
   return sums
     .map(({ app_id, requests, tokens }) => ({ app_id, requests_7d: requests, tokens_7d: tokens }))
     .sort((a, b) => b.tokens_7d - a.tokens_7d || (a.app_id < b.app_id ? -1 : 1))

@@ -6,6 +6,7 @@ export type NavPage =
   | 'requests'
   | 'keys'
   | 'byok'
+  | 'apps'
   | 'policies'
   | 'evals'
   | 'webhooks'
@@ -46,6 +47,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'policies', name: 'Policies', icon: 'route', key: 'p' },
       { page: 'evals', name: 'Evals', icon: 'flask', key: 'e' },
       { page: 'webhooks', name: 'Webhooks', icon: 'webhook', key: 'w' },
+      { page: 'apps', name: 'Apps', icon: 'external-link', key: 'n' },
     ],
   },
   {

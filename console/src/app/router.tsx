@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
+import { appsPage, appsRoute } from '../pages/apps/routes.ts';
 import { byokPage, byokRoute } from '../pages/byok/routes.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
 import { privacyPage, privacyRoute } from '../pages/privacy/routes.ts';
@@ -44,6 +45,7 @@ async function requireSession(href: string) {
 }
 
 const pages = {
+  apps: appsPage,
   byok: byokPage,
   evals: evalPages.evals,
   webhooks: webhookPages.webhooks,
@@ -379,6 +381,7 @@ const routeTree = rootRoute.addChildren([
     ...[byokRoute(orgRoute), ...evalRoutes(orgRoute)],
     ...webhookRoutes(orgRoute),
     privacyRoute(orgRoute),
+    appsRoute(orgRoute),
   ]),
 ]);
 

@@ -106,6 +106,10 @@ function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => 
         </div>
       ))}
       <div className="rail-foot">
+        <a className="rail-link" href="/models">
+          <Icon name="list-search" />
+          Models
+        </a>
         <a className="rail-link" href={`${base_url}/docs`} target="_blank" rel="noopener noreferrer">
           <Icon name="external-link" />
           API reference

@@ -17,33 +17,52 @@ export interface AppKey {
   readonly app_id: string;
 }
 
-/** Calls and tokens by model from `since` on: of all calls, or of those of `apps` alone. */
-export async function sumModels(
-  db: Db,
-  of: { since: string; apps: readonly AppKey[] | null },
-): Promise<ModelSum[]> {
+/** Sums the days of apps from `since` on by model, in the place of what was summed before. Needs the lock. */
+export async function sumModelDays(db: Db, since: string): Promise<void> {
+  await db.query({ name: 'analytics.clear_model_days', text: 'delete from model_day' });
+  await db.query({
+    name: 'analytics.sum_model_days',
+    text: `
+      with app as (
+        select model, org_id, app_id, max(day) as day from app_day
+         where day >= $1::date group by model, org_id, app_id),
+      apps as (select model, day, count(*)::int as n from app where app_id <> '' group by model, day),
+      org as (select model, org_id, max(day) as day from app group by model, org_id),
+      orgs as (select model, day, count(*)::int as n from org group by model, day)
+      insert into model_day (day, model, requests, tokens, apps, orgs)
+      select day, model, sum(requests), sum(tokens), coalesce(max(apps.n), 0), coalesce(max(orgs.n), 0)
+        from app_day
+        left join apps using (model, day)
+        left join orgs using (model, day)
+       where day >= $1::date
+       group by day, model`,
+    values: [since],
+  });
+}
+
+/** Calls and tokens by model from `since` on. */
+export async function sumModels(db: Db, since: string): Promise<ModelSum[]> {
   const { rows } = await db.query<ModelSum>({
     name: 'analytics.sum_models',
     text: `
-      select model, sum(requests)::bigint as requests, sum(tokens)::bigint as tokens,
-             count(distinct (org_id, app_id)) filter (where app_id <> '')::int as apps,
-             count(distinct org_id)::int as orgs
-        from app_day
-       where day >= $1::date
-         and ($2::text[] is null or (org_id, app_id) in (select * from unnest($2::text[], $3::text[])))
-       group by model`,
-    values: [of.since, of.apps?.map(({ org_id }) => org_id), of.apps?.map(({ app_id }) => app_id)],
+      select model, sum(requests)::bigint as requests, sum(tokens)::bigint as tokens, sum(apps)::int as apps,
+             sum(orgs)::int as orgs
+        from model_day where day >= $1::date group by model`,
+    values: [since],
   });
   return rows;
 }
 
 interface AppSum extends AppKey {
+  readonly model: string;
   readonly requests: number;
   readonly tokens: number;
-  readonly models: number;
 }
 
-/** Calls and tokens of each of `apps` from `since` on, of `model` alone unless that is null; those without any are absent. */
+/**
+ * Calls and tokens of each of `apps` by model from `since` on, of `model` alone unless that is null; those without any are
+ * absent.
+ */
 export async function sumApps(
   db: Db,
   of: { apps: readonly AppKey[]; since: string; model: string | null },
@@ -51,12 +70,11 @@ export async function sumApps(
   const { rows } = await db.query<AppSum>({
     name: 'analytics.sum_apps',
     text: `
-      select org_id, app_id, sum(requests)::bigint as requests, sum(tokens)::bigint as tokens,
-             count(distinct model)::int as models
+      select org_id, app_id, model, sum(requests)::bigint as requests, sum(tokens)::bigint as tokens
         from unnest($1::text[], $2::text[]) as wanted (org_id, app_id)
         join app_day using (org_id, app_id)
        where day >= $3::date and ($4::text is null or model = $4)
-       group by org_id, app_id`,
+       group by org_id, app_id, model`,
     values: [of.apps.map(({ org_id }) => org_id), of.apps.map(({ app_id }) => app_id), of.since, of.model],
   });
   return rows;

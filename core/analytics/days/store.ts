@@ -114,8 +114,10 @@ export async function dropDaysBefore(db: Db, day: string): Promise<number> {
     text: `
       with endpoints as (delete from endpoint_day where day < $1::date returning 1),
       apps as (delete from app_day where day < $1::date returning 1),
+      models as (delete from model_day where day < $1::date returning 1),
       days as (delete from summed_day where day < $1::date returning 1)
-      select ((select count(*) from endpoints) + (select count(*) from apps) + (select count(*) from days))::int as n`,
+      select ((select count(*) from endpoints) + (select count(*) from apps) +
+              (select count(*) from models) + (select count(*) from days))::int as n`,
     values: [day],
   });
   return rows[0]?.n ?? 0;

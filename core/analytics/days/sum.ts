@@ -1,6 +1,7 @@
 // Sums of live calls by UTC day, from which figures for everybody are made (a part of the job `publish_figures`). A day is summed again every time
 // while it runs, once more when late rows of it should have come, and at last a week later for what lay in a spool.
 import type { Pool } from '../../db/index.ts';
+import { sumModelDays } from './app-store.ts';
 import { dropDaysBefore, lockDays, markSummed, readSummed, sumAppDay, sumEndpointDay } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,5 +50,9 @@ export async function sumDays(pool: Pool, now: Date): Promise<number> {
       await markSummed(db, day, now);
     });
   }
+  await pool.transaction(async (db) => {
+    await lockDays(db);
+    await sumModelDays(db, days.at(-1) as string);
+  });
   return due.length;
 }

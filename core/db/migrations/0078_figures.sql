@@ -35,6 +35,18 @@ create index app_day_of_app on app_day (org_id, app_id, day);
 create index app_day_of_model on app_day (model, day);
 select fence_org('app_day');
 
+-- Models by UTC day. The apps and organizations of a day are those that called the model then and not since, so that the sum over
+-- the last days counts each once.
+create table model_day (
+  day date not null,
+  model text not null,
+  requests bigint not null,
+  tokens bigint not null,
+  apps int not null,
+  orgs int not null,
+  primary key (day, model)
+);
+
 -- Which days are summed, and when they last were.
 create table summed_day (
   day date primary key,
