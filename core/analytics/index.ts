@@ -1,5 +1,4 @@
 export {
-  type AppKey,
   firstSights,
   readAppDays,
   sumApps,
