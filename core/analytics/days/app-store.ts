@@ -12,7 +12,7 @@ interface ModelSum {
 }
 
 /** An app as it stands in rows: two organizations may use the same word. */
-export interface AppKey {
+interface AppKey {
   readonly org_id: Id<'org'>;
   readonly app_id: string;
 }
