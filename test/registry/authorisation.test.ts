@@ -64,7 +64,7 @@ const open = [
   ...['auth.register', 'auth.verify_email', 'auth.verify_email.resend'],
   ...['auth.password.forgot', 'auth.password.reset'],
   ...['access_requests.create', 'access_requests.activation', 'access_requests.activate'],
-  ...['pricing.fx', 'pricing.get'],
+  ...['pricing.fx', 'pricing.get', 'providers.list', 'rankings.get', 'apps.public', 'apps.badge'],
 ];
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];
 const forPeople = operations.filter(({ audience }) => audience.kind === 'key' || audience.kind === 'session');
