@@ -12,9 +12,9 @@ import {
 import { admit, admitOrNote, runOnce, runOperation } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { keepable } from './answers/cached.ts';
+import { sendEvents } from './answers/events.ts';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
-import { sendEvents } from './answers/events.ts';
 import { consoleHeaders, crossOriginHeaders } from './headers.ts';
 import { addAnswerHooks } from './hooks.ts';
 import { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';

@@ -1,8 +1,8 @@
+export { keepable } from './answers/cached.ts';
 export { createApp } from './app.ts';
 export { bearerOf, credentialOf } from './authenticate.ts';
 export { type Base, hostOf, openBase } from './base.ts';
 export { bindOperations } from './bind.ts';
-export { keepable } from './answers/cached.ts';
 export { addressOf, callerOf, requestContext, staffCallerOf } from './caller.ts';
 export { errorBody, errorHeaders, refusalOf } from './errors.ts';
 export { consoleHeaders } from './headers.ts';

@@ -121,7 +121,12 @@ function Grader({ kind, ...of }: Of & { kind: EvalGraderKind }) {
       return (
         <>
           <Area name="rubric" label="Rubric" hint="What the judge looks at." {...of} />
-          <Area name="reference" label="Reference" hint="A right answer that the judge sees; may be empty." {...of} />
+          <Area
+            name="reference"
+            label="Reference"
+            hint="A right answer that the judge sees; may be empty."
+            {...of}
+          />
           <Line name="judge" label="Model of the judge" hint="Empty: that of the run." {...of} />
           <div className="eval-fields">
             <Line name="scale" label="Grades from 1 to" hint="5 unless given." {...of} />
