@@ -6,7 +6,7 @@ import {
   PutSsoDocument,
   type SignOnFactsFragment,
   type SsoConnectionRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useAction, useMutate } from '../../api/send.ts';
 import { signOnUrl } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';

@@ -5,7 +5,7 @@ import {
   PutSsoDocument,
   type SignOnFactsFragment,
   type SsoConnectionRowFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useAction, useMutate } from '../../api/send.ts';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';
 import { PasswordField, SelectField, TextField } from '../../ui/field.tsx';

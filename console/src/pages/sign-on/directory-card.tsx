@@ -5,7 +5,7 @@ import {
   DeleteScimTokenDocument,
   type ScimTokenRowFragment,
   type SignOnFactsFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';

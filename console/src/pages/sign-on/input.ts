@@ -1,5 +1,10 @@
 // A connection as the server takes it: from what is stored, and from what a form says. Pure.
-import type { MappedRole, PutSsoInput, SsoConnectionRowFragment, SsoKind } from '../../api/gen/graphql.ts';
+import type {
+  MappedRole,
+  PutSsoInput,
+  SsoConnectionRowFragment,
+  SsoKind,
+} from '../../api/gen/tools/graphql.ts';
 import { readGroups } from './groups.ts';
 
 type Row = SsoConnectionRowFragment;

@@ -1,6 +1,6 @@
 // What a SAML provider needs to be known by, and what it needs to know of this service.
 import { type ChangeEvent, useId, useRef } from 'react';
-import type { SignOnFactsFragment, SsoConnectionRowFragment } from '../../api/gen/graphql.ts';
+import type { SignOnFactsFragment, SsoConnectionRowFragment } from '../../api/gen/tools/graphql.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { AreaField, TextField } from '../../ui/field.tsx';
 

@@ -1,7 +1,7 @@
 // What the directory asked last, and why something was refused.
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { ScimLogDocument, type ScimLogLineFragment } from '../../api/gen/graphql.ts';
+import { ScimLogDocument, type ScimLogLineFragment } from '../../api/gen/tools/graphql.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
