@@ -9,6 +9,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   invitation: ['invitations'],
   api_key: ['keys'],
   byok_key: ['provider_keys'],
+  app: ['apps'],
   webhook: ['webhooks'],
   webhook_delivery: ['webhook_deliveries'],
   sso_connection: ['single_sign_on'],
@@ -81,6 +82,7 @@ export const passing: Readonly<Record<string, string>> = {
 
 /** What is made of rows that are exported, or only keeps something from happening twice. */
 export const derived: Readonly<Record<string, string>> = {
+  app_day: 'sums by day that are shown with apps; the calls are in requests',
   webhook_event: 'the content of deliveries, which have it',
   audit_chain: 'the end of each day of the audit log, made of its entries',
   eval_call: 'money that was kept for calls of runs; what they cost is in eval_runs and eval_results',

@@ -1,6 +1,7 @@
 // What an organization is, who is in it, and how it is set up.
 import { viewProjects } from '../../budgets/index.ts';
 import { listByokOperation } from '../../byok/index.ts';
+import { listAppsOperation } from '../../figures/index.ts';
 import {
   getSsoOperation,
   listAuditOperation,
@@ -51,6 +52,12 @@ export const accountFiles: readonly RowFile[] = [
     route: 'GET /v1/orgs/{id}/invitations',
     pages: ({ live, org_id }) =>
       once(answerOf(live, listInvitationsOperation, { id: org_id }).then(({ data }) => data)),
+  },
+  {
+    name: 'apps',
+    about: 'Apps that calls named, with what is published of them.',
+    route: 'GET /v1/apps',
+    pages: ({ live }) => once(answerOf(live, listAppsOperation, {}).then(({ data }) => data)),
   },
   {
     name: 'keys',
