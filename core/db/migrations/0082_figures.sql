@@ -100,7 +100,7 @@ begin
     'api_key', 'app', 'app_day', 'audit_chain', 'audit_entry', 'auto_topup', 'auto_topup_attempt', 'byok_key', 'canary', 'canary_sample',
     'canary_window', 'checkin', 'credit_notice', 'data_subject_request', 'erasure_tombstone', 'eval_call', 'eval_case',
     'eval_result', 'eval_run', 'eval_suite', 'experiment_bucket', 'experiment_hour', 'experiment_sample', 'idempotency',
-    'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'outbox', 'people_key_no', 'plan_fee_notice',
+    'invitation', 'invite_code_use', 'key_notice', 'limit_request', 'mail', 'org_export', 'outbox', 'people_key_no', 'plan_fee_notice',
     'policy', 'policy_activation', 'policy_canary_halt', 'policy_shadow_allowance', 'policy_shadow_day',
     'policy_shadow_expense', 'policy_version', 'project', 'sandbox_refill', 'scim_group',
     'scim_group_member', 'scim_log', 'scim_token', 'scim_user', 'session', 'shadow_hour',
