@@ -175,12 +175,17 @@ test('killed at every step: each erasure comes to its end, and no row is counted
     await hurry(org);
     await wake(org);
   }
-  const { erased: usual } = await read(untouched);
+  // How many days of apps are summed by then is a matter of when the job ran.
+  const counted = async (org: Org) => {
+    const { app_day: _, ...rows } = (await read(org)).erased;
+    return rows;
+  };
+  const usual = await counted(untouched);
   expect(usual).toMatchObject({ credit_notice: 3, request_row: 2, usage_hour: 2, org_member: 1, org: 1 });
   for (const org of all) {
     await ended(client, org);
     if (![reminded, closed, many].includes(org))
-      expect([org.slug, (await read(org)).erased]).toEqual([org.slug, usual]);
+      expect([org.slug, await counted(org)]).toEqual([org.slug, usual]);
   }
   expect((await read(many)).erased['credit_notice']).toBe(2_500);
   expect(await world.rows('select 1 from credit_notice')).toEqual([]);
