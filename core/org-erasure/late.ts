@@ -1,6 +1,6 @@
 // What arrives after an erasure: rows of calls out of the spool of a gateway that had lost its database, and sums made of them.
 import type { Pool } from '../db/index.ts';
-import { deleteUsage, eraseCalls, erasePayloadRows, listErasedSince } from './store.ts';
+import { deleteAppSums, deleteUsage, eraseCalls, erasePayloadRows, listErasedSince } from './store.ts';
 
 const BATCH = 1_000;
 /** Whoever starts a gateway whose spool is older finds rows in it that belong to nobody. */
@@ -16,7 +16,7 @@ export async function sweepErasedOrgs(pool: Pool, at: Date): Promise<number> {
         swept += n;
         more = n === BATCH;
       }
-    swept += await deleteUsage(pool, org_id);
+    swept += (await deleteUsage(pool, org_id)) + (await deleteAppSums(pool, org_id));
   }
   return swept;
 }

@@ -204,9 +204,20 @@ test('erased, and then found in no table, file, log or history but in what the l
     `insert into request_payload (request_id, ts, org_id, sealed) select request_id, ts, org_id, '\\x00' from request_row where request_id = $1`,
     [id],
   );
+  // And a day of its app was summed while the rows went.
+  await run(
+    `insert into app_day (day, org_id, app_id, model, requests, tokens, first_at)
+     values (current_date, $1, 'planted-app', 'acme/fast-1', 1, 1, now())`,
+    [org.org_id],
+  );
+  await run(
+    `insert into app (slug, org_id, name, first_seen_at, updated_at) values ('planted-app', $1, 'planted-app', now(), now())`,
+    [org.org_id],
+  );
   const pool = createPool(world().database_url, { max: 2, role: 'svc_runtime' });
   atFileEnd(() => pool.end());
-  expect(await sweepErasedOrgs(pool, new Date())).toBe(2);
+  expect(await sweepErasedOrgs(pool, new Date())).toBe(4);
+  expect((await allRows()).filter((line) => line.includes('planted-app'))).toEqual([]);
   expect(tablesOf((await allRows()).filter((line) => line.includes(id)))).toEqual([]);
   expect(await detailOf(world(), other, abroad)).toMatchObject({ payload_state: 'available' });
 });

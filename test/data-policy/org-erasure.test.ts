@@ -22,6 +22,7 @@ import { changeTerms } from '@svc/core/orgs/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import { startWorld } from '../organizations/world.ts';
 import { staffContext } from '../support/provision.ts';
+import { tablesOfOrgs } from './tables.ts';
 
 const world = await startWorld();
 const { a, b, call, makePerson, makeTenant, pool } = world;
@@ -62,14 +63,7 @@ async function runOut(org_id: OrgId): Promise<void> {
 }
 
 test('every table that knows an organization has a fate, and what is erased can be', async () => {
-  const found = await rows<{ name: string }>(
-    `select case table_schema when 'public' then table_name else table_schema || '.' || table_name end as name
-       from information_schema.columns c join pg_class t on t.relname = c.table_name
-        and t.relnamespace = c.table_schema::regnamespace
-      where column_name = 'org_id' and table_schema in ('public', 'ledger') and t.relkind in ('r', 'p')
-        and not t.relispartition order by 1`,
-  );
-  const names = found.map(({ name }) => (name === 'ledger.book' ? 'book' : name));
+  const names = await tablesOfOrgs(pool);
   const fates = new Set<string>([...steps, ...Object.keys(kept), ...Object.keys(passing)]);
   expect(names.filter((name) => !fates.has(name))).toEqual([]);
   expect(names.length).toBeGreaterThan(60);

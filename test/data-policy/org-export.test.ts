@@ -12,6 +12,7 @@ import { rowOf } from '../registry/rows.ts';
 import { makeMandate, makeTopup } from '../registry/topup-rows.ts';
 import { makeWebhook } from '../registry/webhook-rows.ts';
 import { exportOf, linesOf, ownerOf } from './exports.ts';
+import { tablesOfOrgs } from './tables.ts';
 
 const world = await startWorld();
 const { a, b, call, context, pool } = world;
@@ -96,14 +97,7 @@ beforeAll(async () => {
 }, 120_000);
 
 test('every table that knows an organization has a fate, and what is exported has a file that is there', async () => {
-  const found = await rows<{ name: string }>(
-    `select case table_schema when 'public' then table_name else table_schema || '.' || table_name end as name
-       from information_schema.columns c join pg_class t on t.relname = c.table_name
-        and t.relnamespace = c.table_schema::regnamespace
-      where column_name = 'org_id' and table_schema in ('public', 'ledger') and t.relkind in ('r', 'p')
-        and not t.relispartition order by 1`,
-  );
-  const names = found.map(({ name }) => (name === 'ledger.book' ? 'book' : name));
+  const names = await tablesOfOrgs(pool);
   const all = [exported, secret, passing, derived, ours].flatMap(Object.keys);
   expect(names.filter((name) => !all.includes(name))).toEqual([]);
   expect(all.length).toBe(new Set(all).size);

@@ -25,7 +25,14 @@ export function Dialog(props: {
     const { classList, clientWidth } = document.documentElement;
     const locks = innerWidth > clientWidth ? ['locked', 'locked-bar'] : ['locked'];
     classList.add(...locks);
-    return () => classList.remove(...locks);
+    // Nothing behind it can be reached, by whatever means: of a page that is covered in part, neither can the part that shows.
+    const behind = document.getElementById('root');
+    const was = behind?.inert ?? false;
+    if (behind !== null) behind.inert = true;
+    return () => {
+      classList.remove(...locks);
+      if (behind !== null) behind.inert = was;
+    };
   }, []);
   return (
     <Modal.Root
