@@ -6,6 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFailed } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
+import { expectFramesHold } from './keyboard.ts';
 import { type Person, type Stack, startStack } from './stack.ts';
 
 export interface Look {
@@ -124,4 +125,19 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/** What `page` shows now, in the four looks: a picture of each, accessible, and nothing wider than it; then as it was opened. */
+export async function lookAround(page: Page, where: string): Promise<void> {
+  for (const { scheme, width } of fourLooks) {
+    const state = `${where}-${scheme}-${width}`;
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.setViewportSize({ width, height: 860 });
+    await picture(page, state);
+    await expectNoSidewaysScroll(page, state);
+    await expectFramesHold(page, state);
+    await expectAccessible(page, state);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1320, height: 860 });
 }

@@ -4,14 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { REFUSAL, startKeyHost } from '../sim/key-host.ts';
 import { withClient } from '../support/books.ts';
-import {
-  expectAccessible,
-  expectNoSidewaysScroll,
-  openPage,
-  picture,
-  signedIn,
-  startConsole,
-} from './browser.ts';
+import { expectAccessible, lookAround, openPage, signedIn, startConsole } from './browser.ts';
 import { expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -21,20 +14,6 @@ const { stack, browser, owner } = await startConsole({}, host.provider('keyhost'
 const list = `${stack.console_url}/meridian/live/byok`;
 /** Both end in the same way, so that only their middle tells them apart. */
 const [BAD, GOOD] = ['sk-planted-bad-0123456789', 'sk-planted-good-0123456789'];
-
-const looks = ['light', 'dark'].flatMap((scheme) => [1320, 360].map((width) => ({ scheme, width })));
-async function look(page: Page, where: string): Promise<void> {
-  for (const { scheme, width } of looks) {
-    const state = `${where}-${scheme}-${width}`;
-    await page.emulateMedia({ colorScheme: scheme as 'light' | 'dark' });
-    await page.setViewportSize({ width, height: 860 });
-    await picture(page, state);
-    await expectNoSidewaysScroll(page, state);
-    await expectAccessible(page, state);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1320, height: 860 });
-}
 
 const statusOf = (page: Page) => page.getByRole('main').getByRole('status');
 
@@ -63,7 +42,7 @@ test('a key is added by keyboard; the provider refuses it in its own words, whic
   await pressByKeyboard(page, page.getByRole('link', { name: 'Provider keys' }));
   await page.getByRole('heading', { name: 'No provider key yet' }).waitFor();
   await page.getByText('Here such a call costs 5% of their list price.').waitFor();
-  await look(page, 'byok-none');
+  await lookAround(page, 'byok-none');
 
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog');
@@ -84,7 +63,7 @@ test('a key is added by keyboard; the provider refuses it in its own words, whic
   await pressByKeyboard(page, dialog.getByRole('button', { name: 'Add key' }));
   await dialog.getByText('A key has no blanks').waitFor();
   await dialog.getByText('Such a call costs the full price, from your credits.').waitFor();
-  await look(page, 'byok-add');
+  await lookAround(page, 'byok-add');
   await type(page, secret, BAD);
   await pressByKeyboard(page, dialog.getByRole('button', { name: 'Add key' }));
   await dialog.waitFor({ state: 'detached' });
@@ -97,7 +76,7 @@ test('a key is added by keyboard; the provider refuses it in its own words, whic
     'Key Host research ...6789 refused the call fails never never',
   );
   expect(host.asked).toEqual([BAD]);
-  await look(page, 'byok-refused');
+  await lookAround(page, 'byok-refused');
   await expectRowsReached(page, 'byok');
   await page.setViewportSize({ width: 360, height: 860 });
   await expectRowsReached(page, 'byok on a phone');
@@ -112,7 +91,7 @@ test('a key is replaced and accepted, edited, and tried again while the provider
   const dialog = page.getByRole('dialog');
   await dialog.getByText('nothing is kept of the one that ends in ...6789').waitFor();
   await type(page, dialog.getByLabel('Key', { exact: true }), GOOD);
-  await look(page, 'byok-replace');
+  await lookAround(page, 'byok-replace');
   await page.keyboard.press('Enter');
   await statusOf(page)
     .getByText('It is replaced. Key Host accepts the key research. It lists 2 models for it.')
@@ -124,7 +103,7 @@ test('a key is replaced and accepted, edited, and tried again while the provider
   await type(page, dialog.getByLabel('Label', { exact: true }), 'nightly');
   await tabTo(page, dialog.getByRole('checkbox', { name: /gateway’s keys/ }));
   await page.keyboard.press('Space');
-  await look(page, 'byok-edit');
+  await lookAround(page, 'byok-edit');
   await pressByKeyboard(page, dialog.getByRole('button', { name: 'Save changes' }));
   await statusOf(page).getByText('The key was changed.').waitFor();
   await row.getByText('the gateway’s keys answer').waitFor();
@@ -139,7 +118,7 @@ test('a key is replaced and accepted, edited, and tried again while the provider
   host.broken = false;
   expect(await row.getByText('accepted').count()).toBe(1);
   expect(host.asked).toEqual([BAD, GOOD, GOOD]);
-  await look(page, 'byok');
+  await lookAround(page, 'byok');
   expect(faults).toEqual([]);
 });
 
@@ -169,7 +148,7 @@ test('in the sandbox keys are read and not changed, and the way to Live is shown
   expect(await page.getByRole('button', { name: /^Actions for|^Add provider key/ }).count()).toBe(0);
   await page.keyboard.press('c');
   expect(await page.getByRole('dialog').count()).toBe(0);
-  await look(page, 'byok-sandbox');
+  await lookAround(page, 'byok-sandbox');
   await pressByKeyboard(page, page.getByRole('link', { name: 'Change them in Live' }));
   await page.getByRole('button', { name: 'Add provider key' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/meridian/live/byok');
@@ -184,7 +163,7 @@ test('a key is deleted once its label is typed, and then there is none', async (
   await type(page, dialog.getByLabel('Type nightly to confirm'), 'research');
   await page.keyboard.press('Enter');
   await dialog.getByText('The name does not match.').waitFor();
-  await look(page, 'byok-delete');
+  await lookAround(page, 'byok-delete');
   await type(page, dialog.getByLabel('Type nightly to confirm'), 'nightly');
   await page.keyboard.press('Enter');
   await statusOf(page).getByText('The key nightly was deleted.').waitFor();
@@ -201,7 +180,7 @@ test('a developer may do all of it, and a viewer is told that provider keys are 
   await page.goto(list);
   await page.getByText('Your role, viewer, may not see or change provider keys.').waitFor();
   expect(await page.getByRole('button', { name: 'Add provider key' }).count()).toBe(0);
-  await look(page, 'byok-viewer');
+  await lookAround(page, 'byok-viewer');
   expect(faults).toEqual([]);
 });
 

@@ -2,21 +2,22 @@
 // at once.
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fourLooks,
+  openPage,
+  picture,
+  startConsole,
+} from './browser.ts';
+import { manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { stack, browser, owner } = await startConsole();
 
-async function rest(method: string, path: string, body?: object) {
-  const answer = await fetch(`${stack.gateway_url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
-  return answer.json();
-}
+const rest = async (method: string, path: string, body?: object) =>
+  (await manage(stack, [method, path], body)).json();
 
 const oneCase = (id: string, content = `Say ${id}`) => ({
   id,
@@ -212,12 +213,7 @@ test('a suite comes out of a file in parts; a refused part names its case, and w
 
 test('the page and its dialogs keep to their width and are accessible in both themes', async () => {
   const id = await makeSuite('Looks', ['one', 'two']);
-  for (const look of [
-    { scheme: 'light', width: 1320 },
-    { scheme: 'dark', width: 1320 },
-    { scheme: 'light', width: 360 },
-    { scheme: 'dark', width: 360 },
-  ] as const) {
+  for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, owner);
     const where = `${look.scheme}-${look.width}`;
     await page.goto(at(`/suites/${id}`));

@@ -5,8 +5,15 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { startWorkerProgram } from '../support/programs/worker.ts';
 import { startTemporal } from '../support/temporal.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
-import { MODEL } from './stack.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fourLooks,
+  openPage,
+  picture,
+  startConsole,
+} from './browser.ts';
+import { MODEL, manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 
@@ -14,15 +21,8 @@ const { stack, browser, owner } = await startConsole();
 const temporal = await startTemporal();
 atFileEnd(() => temporal.stop());
 
-async function rest(method: string, path: string, body?: object) {
-  const answer = await fetch(`${stack.gateway_url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  expect(answer.ok, `${method} ${path}`).toBe(true);
-  return (await answer.json()) as { id: string };
-}
+const rest = async (method: string, path: string, body?: object) =>
+  (await (await manage(stack, [method, path], body)).json()) as { id: string };
 
 const cases = (words: string) =>
   Array.from({ length: 60 }, (_, n) => ({
@@ -170,12 +170,7 @@ test('all pages are accessible and keep to their width in both themes, full and 
     ['evals-suite', `meridian/live/evals/suites/${suite_id}`, 'List of cases'],
     ['evals-run', `meridian/live/evals/runs/${data[0]?.id}`, 'List of results'],
   ];
-  for (const look of [
-    { scheme: 'light', width: 1320 },
-    { scheme: 'dark', width: 1320 },
-    { scheme: 'light', width: 360 },
-    { scheme: 'dark', width: 360 },
-  ] as const) {
+  for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, owner);
     for (const [name, path, shown] of stops) {
       const where = `${name}-${look.scheme}-${look.width}`;

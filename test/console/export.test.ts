@@ -4,40 +4,19 @@ import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { unpack } from '../support/programs/unpack.ts';
-import {
-  expectAccessible,
-  expectNoSidewaysScroll,
-  fourLooks,
-  openPage,
-  picture,
-  signedIn,
-  startConsole,
-} from './browser.ts';
-import { expectFramesHold, expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
+import { expectAccessible, lookAround, openPage, signedIn, startConsole } from './browser.ts';
+import { expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { stack, browser, owner } = await startConsole();
 const card = (page: Page) => page.getByRole('region', { name: 'Export', exact: true });
 
-async function look(page: Page, where: string): Promise<void> {
-  for (const { scheme, width } of fourLooks) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.setViewportSize({ width, height: 860 });
-    await picture(page, `${where}-${scheme}-${width}`);
-    await expectNoSidewaysScroll(page, `${where} ${scheme} ${width}`);
-    await expectFramesHold(page, `${where} ${scheme} ${width}`);
-    await expectAccessible(page, `${where} ${scheme} ${width}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1320, height: 860 });
-}
-
 test('an owner makes an export and saves it by keyboard; the sixth of a day is refused, and one that is over says so', async () => {
   const { page, faults } = await openPage(browser, {}, owner);
   await page.goto(`${stack.console_url}/meridian/live/settings`);
   await card(page).getByText('No export was made').waitFor();
-  await look(page, 'export-none');
+  await lookAround(page, 'export-none');
 
   const make = card(page).getByRole('button', { name: 'Make an export' });
   await pressByKeyboard(page, make);
@@ -48,7 +27,7 @@ test('an owner makes an export and saves it by keyboard; the sixth of a day is r
   await expect.poll(() => rows.count()).toBe(2);
   await rows.nth(1).getByText('you').waitFor();
   await expectRowsReached(page, 'exports');
-  await look(page, 'export-one');
+  await lookAround(page, 'export-one');
 
   const link = card(page).getByRole('link', { name: /^Download oex_/ });
   await tabTo(page, link);
@@ -65,7 +44,7 @@ test('an owner makes an export and saves it by keyboard; the sixth of a day is r
   }
   await make.click();
   await card(page).getByText('An organization can be exported 5 times in 24 hours.').waitFor();
-  await look(page, 'export-refused');
+  await lookAround(page, 'export-refused');
   await withClient(stack.database_url, (client) =>
     client.query(
       `update org_export set created_at = created_at - interval '2 days', expires_at = now() - interval '1 day'`,

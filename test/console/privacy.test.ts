@@ -11,45 +11,23 @@ import { startTemporal } from '../support/temporal.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
+  lookAround,
   openPage,
-  picture,
   signedIn,
   startConsole,
 } from './browser.ts';
 import { expectFramesHold, expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
-import { MODEL } from './stack.ts';
+import { MODEL, manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 
 const { stack, browser, owner } = await startConsole();
 const address = `${stack.console_url}/meridian/live/privacy`;
 
-async function rest(method: string, path: string, body?: object) {
-  const answer = await fetch(`${stack.gateway_url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${stack.full.live_key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  expect(answer.ok, `${method} ${path}`).toBe(true);
-  return answer;
-}
+const rest = (method: string, path: string, body?: object) => manage(stack, [method, path], body);
 const policy = async () =>
   ((await (await rest('GET', `/v1/orgs/${stack.full.org_id}`)).json()) as { data_policy: object })
     .data_policy;
-
-const states = ['light', 'dark'].flatMap((scheme) => [1320, 360].map((width) => ({ scheme, width })));
-async function look(page: Page, where: string): Promise<void> {
-  for (const { scheme, width } of states) {
-    await page.emulateMedia({ colorScheme: scheme as 'light' | 'dark' });
-    await page.setViewportSize({ width, height: 860 });
-    await picture(page, `${where}-${scheme}-${width}`);
-    await expectNoSidewaysScroll(page, `${where} ${scheme} ${width}`);
-    await expectFramesHold(page, `${where} ${scheme} ${width}`);
-    await expectAccessible(page, `${where} ${scheme} ${width}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1320, height: 860 });
-}
 
 /** Writes over what stands in a field, as who has no mouse does. */
 async function type(page: Page, field: Locator, text: string): Promise<void> {
@@ -94,7 +72,7 @@ test('a policy is typed and tried before it is saved; a fault stands at its fiel
     .getByRole('alert')
     .getByText(/^\(a\)\\1: This is not a pattern in RE2 syntax/)
     .waitFor();
-  await look(page, 'privacy-refused');
+  await lookAround(page, 'privacy-refused');
 
   await type(page, form.getByLabel('Patterns of your own'), 'PRJ-\\d+');
   await pressByKeyboard(page, preview.getByRole('button', { name: 'Show what is left' }));
@@ -105,7 +83,7 @@ test('a policy is typed and tried before it is saved; a fault stands at its fiel
   expect(
     await preview.getByRole('list', { name: 'What was found' }).getByRole('listitem').allInnerTexts(),
   ).toEqual([expect.stringMatching(/^E-mail addresses\s+1$/), expect.stringMatching(/^PRJ-\\d\+\s+2$/)]);
-  await look(page, 'privacy-preview');
+  await lookAround(page, 'privacy-preview');
   expect(await policy()).toEqual(before);
   await tick(page, form.getByLabel('Card numbers'));
   await preview.getByText('The text or the policy has changed since.').waitFor();
@@ -220,7 +198,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
   await type(page, dialog.getByLabel('Type the id again to erase'), 'planted-user-0816');
   await page.keyboard.press('Enter');
   await dialog.getByText('This is not the id above.').waitFor();
-  await look(page, 'privacy-erase');
+  await lookAround(page, 'privacy-erase');
   await type(page, dialog.getByLabel('Type the id again to erase'), USER);
   await page.keyboard.press('Enter');
   // Nobody works yet: after ten seconds the page says so, and follows the erasure to its end by itself.
@@ -234,7 +212,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
     ...{ SVC_METRICS_PORT: '0', SVC_LOG_LEVEL: 'info' },
   });
   await rowsOf(page).first().getByText('completed').waitFor({ timeout: 60_000 });
-  await look(page, 'privacy-completed');
+  await lookAround(page, 'privacy-completed');
   await expectRowsReached(page, 'privacy');
 
   await pressByKeyboard(page, users.getByRole('button', { name: /^Receipt of dsr_/ }));
@@ -242,7 +220,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
   expect(await dialog.getByRole('definition').allInnerTexts()).toEqual(
     expect.arrayContaining([expect.stringMatching(/^dsr_/), '2']),
   );
-  await look(page, 'privacy-receipt');
+  await lookAround(page, 'privacy-receipt');
   await tabTo(page, dialog.getByRole('button', { name: 'Save the receipt' }));
   const [receipt] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
   expect(receipt.suggestedFilename()).toMatch(/^receipt-dsr_\w{26}\.json$/);

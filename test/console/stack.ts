@@ -247,3 +247,18 @@ export async function enrol({ gateway_url }: Pick<Stack, 'gateway_url'>, person:
   await post('totp/confirm', { code: totp.generate() }, token);
   return totp;
 }
+
+/** Sends a request with a key of the full organisation; the answer, which must be a success. */
+export async function manage(
+  { gateway_url, full }: Pick<Stack, 'gateway_url' | 'full'>,
+  [method, path]: readonly [method: string, path: string],
+  body?: object,
+): Promise<Response> {
+  const answer = await fetch(`${gateway_url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${full.live_key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer;
+}

@@ -1,18 +1,11 @@
 // Webhooks in a real browser, by keyboard: an endpoint is added, tried, rotated, switched off and on, and its deliveries
 // are looked at and sent again. The receiver is a real server that verifies what it gets.
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import { startReceiver, withStatus } from '../webhooks/receiver.ts';
 import { LOCAL } from '../webhooks/world.ts';
-import {
-  expectAccessible,
-  expectNoSidewaysScroll,
-  openPage,
-  picture,
-  signedIn,
-  startConsole,
-} from './browser.ts';
+import { expectAccessible, lookAround, openPage, signedIn, startConsole } from './browser.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -26,24 +19,11 @@ async function press(control: Locator, key = 'Enter'): Promise<void> {
   await control.press(key);
 }
 
-const states = ['light', 'dark'].flatMap((scheme) => [1320, 360].map((width) => ({ scheme, width })));
-async function look(page: Page, where: string): Promise<void> {
-  for (const { scheme, width } of states) {
-    await page.emulateMedia({ colorScheme: scheme as 'light' | 'dark' });
-    await page.setViewportSize({ width, height: 860 });
-    await picture(page, `${where}-${scheme}-${width}`);
-    await expectNoSidewaysScroll(page, `${where} ${scheme} ${width}`);
-    await expectAccessible(page, `${where} ${scheme} ${width}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1320, height: 860 });
-}
-
 test('an endpoint is added by keyboard, its secret is shown once, and what it signs with it verifies', async () => {
   const { page, faults } = await openPage(browser, {}, owner);
   await page.goto(list);
   await page.getByRole('heading', { name: 'No endpoint yet' }).waitFor();
-  await look(page, 'webhooks-none');
+  await lookAround(page, 'webhooks-none');
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog');
   await press(dialog.getByRole('button', { name: 'Add endpoint' }));
@@ -57,7 +37,7 @@ test('an endpoint is added by keyboard, its secret is shown once, and what it si
   await dialog.getByRole('checkbox', { name: /^topup\.completed/ }).waitFor();
   await press(dialog.getByRole('checkbox', { name: /^topup\.completed/ }), 'Space');
   await press(dialog.getByRole('checkbox', { name: /^key\.revoked/ }), 'Space');
-  await look(page, 'webhook-create');
+  await lookAround(page, 'webhook-create');
   await press(dialog.getByRole('button', { name: 'Add endpoint' }));
   await dialog.getByText('Copy the secret now').waitFor();
   const secret = await dialog.locator('.secret code').innerText();
@@ -67,7 +47,7 @@ test('an endpoint is added by keyboard, its secret is shown once, and what it si
   await expectAccessible(page, 'secret');
   await press(dialog.getByRole('button', { name: 'I have stored it' }));
   await page.getByText('topup.completed, key.revoked').waitFor();
-  await look(page, 'webhooks');
+  await lookAround(page, 'webhooks');
   expect(await page.content()).not.toContain(secret);
 
   await press(page.getByRole('link', { name: receiver.url }));
@@ -97,7 +77,7 @@ test('a delivery opens with what was sent and met, and is sent again; the log sh
   const dialog = page.getByRole('dialog');
   await dialog.getByText('"message": "ping"').waitFor();
   expect(await dialog.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('HTTP 500')]);
-  await look(page, 'webhook-delivery');
+  await lookAround(page, 'webhook-delivery');
   receiver.answer(withStatus(204));
   const before = receiver.received.length;
   await press(dialog.getByRole('button', { name: 'Send again' }));
@@ -165,7 +145,7 @@ test('the log moves by itself, is read by state and by event, and the address ke
   await page.getByLabel('Event', { exact: true }).selectOption('');
   await expect.poll(() => new URL(page.url()).search).toBe('');
   await expect.poll(async () => (await rows()).length).toBe(before + 3);
-  await look(page, 'webhook-log');
+  await lookAround(page, 'webhook-log');
   expect(faults).toEqual([]);
 });
 
@@ -184,7 +164,7 @@ test('a replaced secret signs on for a day beside the new one; an endpoint that 
   await page.getByText('The test event was delivered: HTTP 204.').waitFor();
   const last = receiver.received.at(-1);
   expect(String(last?.headers['webhook-signature']).split(' ')).toHaveLength(2);
-  await look(page, 'webhook');
+  await lookAround(page, 'webhook');
 
   receiver.answer(withStatus(410));
   await page.keyboard.press('t');
@@ -194,7 +174,7 @@ test('a replaced secret signs on for a day beside the new one; an endpoint that 
   await page.getByText('It is switched on.').waitFor();
   await press(page.getByRole('button', { name: 'Switch off' }));
   await page.getByText('Somebody switched it off.').waitFor();
-  await look(page, 'webhook-off');
+  await lookAround(page, 'webhook-off');
   await press(page.getByRole('button', { name: 'Switch on again' }));
   await page.getByText('It is switched on.').waitFor();
   await page.keyboard.press('e');
