@@ -7,6 +7,7 @@ export {
   patchProjectOperation,
   resumeProjectOperation,
 } from './operations.ts';
+export { getRunOperation, RunView } from './runs.ts';
 export { CreateProjectInput, PatchProjectInput, ProjectView, projectStatuses } from './schema.ts';
 export { setProjectLimits } from './staff.ts';
 export { viewProjects } from './view.ts';

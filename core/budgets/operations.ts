@@ -28,6 +28,7 @@ import {
 } from '../orgs/index.ts';
 import { bookOf, changeProject } from './change.ts';
 import { keeperAfter } from './ownership.ts';
+import { getRunOperation } from './runs.ts';
 import { CreateProjectInput, PatchProjectInput, ProjectView, projectExample } from './schema.ts';
 import { numberOf, sightOf, viewProject, viewProjects } from './view.ts';
 
@@ -235,4 +236,5 @@ export const budgetOperations = [
   patchProjectOperation,
   archiveProjectOperation,
   resumeProjectOperation,
+  getRunOperation,
 ] as const;

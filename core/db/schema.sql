@@ -211,6 +211,7 @@ create table ledger.hold (
   key_no integer not null,
   project_no integer not null,
   lease_id bigint not null,
+  run uuid,
   constraint hold_pkey PRIMARY KEY (hold_id),
   constraint hold_never_negative CHECK ((amount >= 0))
 ) with (fillfactor=95, autovacuum_vacuum_threshold=50000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_cost_delay=0);
@@ -293,6 +294,7 @@ create table ledger.meter (
   outcome smallint not null,
   estimated boolean not null,
   other_units integer[],
+  run uuid,
   constraint request_is_metered_once PRIMARY KEY (request_id),
   constraint entry_iff_it_cost_something CHECK (((seq IS NOT NULL) = (cost > 0))),
   constraint metered_cost_never_negative CHECK ((cost >= 0)),
@@ -313,6 +315,22 @@ create table ledger.outbox (
   constraint outbox_pkey PRIMARY KEY (outbox_id)
 );
 grant delete, select, update on ledger.outbox to svc_runtime;
+
+create table ledger.run (
+  book_id bigint not null,
+  run uuid not null,
+  cap bigint not null,
+  spent bigint not null default 0,
+  held bigint not null default 0,
+  after_block bigint not null,
+  used_at timestamp with time zone not null,
+  constraint one_row_per_run PRIMARY KEY (book_id, run),
+  constraint run_cap_never_negative CHECK ((cap >= 0)),
+  constraint run_held_never_negative CHECK ((held >= 0)),
+  constraint run_spent_never_negative CHECK ((spent >= 0))
+) with (fillfactor=50);
+CREATE INDEX run_by_use ON ledger.run USING btree (used_at);
+grant select on ledger.run to svc_runtime;
 
 create table ledger.unit_kind (
   kind smallint not null,
@@ -3624,10 +3642,17 @@ begin
     select bool_and(not w.hard or w.cap is null or w.spent + w.held + d <= w.cap) into v_room from ledger.win w
     where (w.kind, w.subject, w.start) in ((1, h.key_no, v_day), (2, h.project_no, v_month));
     if v_room is not true then v_status := v_status || 'b'; continue; end if;
+    if h.run is not null then
+      select t.spent + t.held + d <= t.cap into v_room from ledger.run t where t.book_id = h.book_id and t.run = h.run;
+      if v_room is not true then v_status := v_status || 'b'; continue; end if;
+    end if;
     update ledger.book set available = available - d, held = held + d where book_id = h.book_id and available >= d;
     if not found then v_status := v_status || 'c'; continue; end if;
     update ledger.win w set held = held + d
     where (w.kind, w.subject, w.start) in ((1, h.key_no, v_day), (2, h.project_no, v_month));
+    if h.run is not null then
+      update ledger.run t set held = held + d where t.book_id = h.book_id and t.run = h.run;
+    end if;
     update ledger.hold set amount = p_total[i] where hold_id = h.hold_id;
     v_status := v_status || 'o';
   end loop;
@@ -3652,7 +3677,7 @@ end $function$
 ;
 revoke execute on function ledger.first_lot from public;
 
-CREATE OR REPLACE FUNCTION ledger.hold(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.hold(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, p_run uuid[] DEFAULT '{}'::uuid[], p_rcap bigint[] DEFAULT '{}'::bigint[], OUT o_status text, OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -3669,7 +3694,8 @@ begin
   if not found then raise exception 'the lease has lapsed' using errcode = '55L01'; end if;
   begin
     select x.o_status, x.o_available into o_status, o_available from ledger.hold_run(p_books, p_wkind, p_wsub,
-      p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_amount, p_cix, p_cscope, p_chash, p_cprint, p_lease, p_now) x;
+      p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_amount, p_cix, p_cscope, p_chash, p_cprint, p_lease, p_now,
+      p_run, p_rcap) x;
     return;
   exception when data_exception or integrity_constraint_violation then null;
   end;
@@ -3687,7 +3713,7 @@ begin
           array[p_wkind[p_kix[i]], p_wkind[p_pix[i]]], array[p_wsub[p_kix[i]], p_wsub[p_pix[i]]],
           array[p_wstart[p_kix[i]], p_wstart[p_pix[i]]], array[1, 1], p_id[i:i], array[1], array[1], array[2],
           p_amount[i:i], case when v_claim is null then '{}' else array[1] end, p_cscope[v_claim:v_claim],
-          p_chash[v_claim:v_claim], p_cprint[v_claim:v_claim], p_lease, p_now);
+          p_chash[v_claim:v_claim], p_cprint[v_claim:v_claim], p_lease, p_now, p_run[i:i], p_rcap[i:i]);
         s := r.o_status;
       end if;
     exception
@@ -3712,7 +3738,7 @@ declare
   r record;
 begin
   delete from ledger.idempotency t using unnest(p_cix) c(i)
-  where t.request_id = p_id[c.i] and substr(p_status, c.i, 1) in ('c', 'k', 'p', 'e');
+  where t.request_id = p_id[c.i] and substr(p_status, c.i, 1) in ('c', 'k', 'p', 'r', 'e');
   if strpos(p_status, 'c') > 0 then
     for r in
       update ledger.book t set exhausted_on = x.day
@@ -3735,7 +3761,7 @@ end $function$
 ;
 revoke execute on function ledger.hold_refused from public;
 
-CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, p_run uuid[], p_rcap bigint[], OUT o_status text, OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -3747,7 +3773,8 @@ declare
   v_lost int[];
   v_count bigint;
   v_refused boolean := false;
-  a bigint; b int; k int; p int;
+  v_runs uuid[]; v_rbook int[]; v_used0 bigint[]; v_used bigint[]; v_rcap bigint[];
+  a bigint; b int; k int; p int; g int;
 begin
   select array_agg(x.available) into o_available
   from (select available from ledger.book where book_id = any (p_books) order by book_id for no key update) x;
@@ -3786,18 +3813,35 @@ begin
     perform ledger.win_create(p_books, p_wkind, p_wsub, p_wstart, p_wbix);
   end loop;
 
+  if cardinality(p_run) > 0 then
+    select array_agg(x.run), array_agg(x.bix), array_agg(x.used) into v_runs, v_rbook, v_used0
+    from (select u.run, u.bix, coalesce(t.used, 0) as used
+          from (select distinct y.run, y.bix from unnest(p_run, p_bix) y(run, bix) where y.run is not null) u
+          left join lateral (select z.spent + z.held as used from ledger.run z
+                             where z.book_id = p_books[u.bix] and z.run = u.run limit 1) t on true) x;
+    v_used := v_used0;
+    v_rcap := array_fill(null::bigint, array[cardinality(v_runs)]);
+  end if;
+
   v_room := v_room0;
   for i in 1..n loop
     a := p_amount[i]; b := p_bix[i]; k := p_kix[i]; p := p_pix[i];
-    if v_ok[i] and a <= o_available[b] and a <= v_room[k] and a <= v_room[p] and a >= 0 then
+    if v_runs is not null then g := array_position(v_runs, p_run[i]); end if;
+    if v_ok[i] and a <= o_available[b] and a <= v_room[k] and a <= v_room[p] and a >= 0
+      and (g is null or v_used[g] + a <= p_rcap[i]) then
       o_available[b] := o_available[b] - a;
       v_room[k] := v_room[k] - a;
       v_room[p] := v_room[p] - a;
+      if g is not null then
+        v_used[g] := v_used[g] + a;
+        v_rcap[g] := p_rcap[i];
+      end if;
     elsif v_ok[i] then
       v_ok[i] := false;
       v_refused := true;
       o_status := overlay(o_status placing case
-        when a is null or a < 0 then 'e' when a > o_available[b] then 'c' when a > v_room[k] then 'k' else 'p'
+        when a is null or a < 0 then 'e' when a > o_available[b] then 'c' when a > v_room[k] then 'k'
+        when a > v_room[p] then 'p' else 'r'
         end from i for 1);
     end if;
   end loop;
@@ -3807,9 +3851,18 @@ begin
   update ledger.win w set held = w.held + (u.r0 - u.r)
   from unnest(p_wkind, p_wsub, p_wstart, v_room0, v_room) u(kind, sub, start, r0, r)
   where w.kind = u.kind and w.subject = u.sub and w.start = u.start and u.r0 <> u.r;
-  insert into ledger.hold (hold_id, book_id, amount, key_no, project_no, lease_id)
-  select u.id, p_books[u.b], u.a, p_wsub[u.k], p_wsub[u.p], p_lease
-  from unnest(p_id, p_bix, p_kix, p_pix, p_amount, v_ok) u(id, b, k, p, a, ok) where u.ok;
+  if v_runs is not null then
+    insert into ledger.run as t (book_id, run, cap, held, after_block, used_at)
+    select b.book_id, u.run, u.cap, u.used - u.used0, b.block_no, p_now
+    from unnest(v_runs, v_rbook, v_rcap, v_used0, v_used) u(run, bix, cap, used0, used)
+    join ledger.book b on b.book_id = p_books[u.bix]
+    where u.cap is not null
+    on conflict (book_id, run) do update set held = t.held + excluded.held, cap = excluded.cap,
+      used_at = ledger.used_at(t.used_at, excluded.used_at);
+  end if;
+  insert into ledger.hold (hold_id, book_id, amount, key_no, project_no, lease_id, run)
+  select u.id, p_books[u.b], u.a, p_wsub[u.k], p_wsub[u.p], p_lease, u.run
+  from unnest(p_id, p_bix, p_kix, p_pix, p_amount, v_ok, p_run) u(id, b, k, p, a, ok, run) where u.ok;
   if v_refused then
     perform ledger.hold_refused(p_books, p_wkind, p_wsub, p_wstart, p_id, p_bix, p_kix, p_pix, p_cix, o_status, p_now);
   end if;
@@ -3920,6 +3973,27 @@ end $function$
 ;
 revoke execute on function ledger.post from public;
 
+CREATE OR REPLACE FUNCTION ledger.purge_runs(p_idle_since timestamp with time zone, p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Forgets at most `p_limit` runs that nothing is held for and that no call has used since; returns how many.
+declare
+  v_count int;
+begin
+  delete from ledger.run t using (
+    select x.book_id, x.run from ledger.run x where x.used_at < p_idle_since and x.held = 0 limit p_limit
+  ) old
+  where t.book_id = old.book_id and t.run = old.run and t.used_at < p_idle_since and t.held = 0;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $function$
+;
+revoke execute on function ledger.purge_runs from public;
+grant execute on function ledger.purge_runs to svc_runtime;
+
 CREATE OR REPLACE FUNCTION ledger.release(p_books bigint[], p_id uuid[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -3943,6 +4017,7 @@ AS $function$
 declare
   v_now timestamptz;
   v_ids uuid[] := '{}'; v_of bigint[]; v_keys int[]; v_projects int[]; v_amounts bigint[]; v_days date[];
+  v_runs uuid[]; v_in_run boolean := false;
   r record;
 begin
   perform from ledger.book b where b.book_id = any (p_books) order by b.book_id for no key update;
@@ -3951,7 +4026,7 @@ begin
     delete from ledger.hold t using unnest(p_id) u(id)
     where t.hold_id = u.id and t.book_id = any (p_books)
       and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now))
-    returning t.hold_id, t.book_id, t.key_no, t.project_no, t.amount
+    returning t.hold_id, t.book_id, t.key_no, t.project_no, t.amount, t.run
   loop
     v_ids := v_ids || r.hold_id;
     v_of := v_of || r.book_id;
@@ -3959,6 +4034,8 @@ begin
     v_projects := v_projects || r.project_no;
     v_amounts := v_amounts || r.amount;
     v_days := v_days || ledger.ulid_day(r.hold_id);
+    v_runs := array_append(v_runs, r.run);
+    if r.run is not null then v_in_run := true; end if;
   end loop;
   delete from ledger.idempotency t using unnest(case when p_lapsed then v_ids else p_id end) u(id)
   where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
@@ -3973,6 +4050,12 @@ begin
               from unnest(v_projects, v_days, v_amounts) d(project_no, day, amount)) y
         group by 1, 2, 3) x
   where w.kind = x.kind and w.subject = x.subject and w.start = x.start;
+  if v_in_run then
+    update ledger.run t set held = t.held - x.a
+    from (select d.book_id, d.run, sum(d.amount)::bigint as a
+          from unnest(v_of, v_runs, v_amounts) d(book_id, run, amount) where d.run is not null group by 1, 2) x
+    where t.book_id = x.book_id and t.run = x.run;
+  end if;
   update ledger.book t set held = t.held - x.a, available = t.available + x.a
   from (select d.book_id, sum(d.amount)::bigint as a from unnest(v_of, v_amounts) d(book_id, amount) group by 1) x
   where t.book_id = x.book_id;
@@ -4097,7 +4180,7 @@ end $function$
 revoke execute on function ledger.set_low_mark from public;
 grant execute on function ledger.set_low_mark to svc_runtime;
 
-CREATE OR REPLACE FUNCTION ledger.settle(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_claimed uuid[], p_now timestamp with time zone, OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.settle(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_claimed uuid[], p_now timestamp with time zone, p_run uuid[] DEFAULT '{}'::uuid[], OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -4109,7 +4192,7 @@ begin
   begin
     select x.o_status, x.o_charged, x.o_available into o_status, o_charged, o_available
     from ledger.settle_run(p_books, p_wkind, p_wsub, p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_cost, p_nums,
-      p_now) x;
+      p_now, p_run) x;
   exception when data_exception or integrity_constraint_violation then
     o_status := null;
   end;
@@ -4122,7 +4205,8 @@ begin
         select * into r from ledger.settle_run(p_books[p_bix[i]:p_bix[i]],
           array[p_wkind[p_kix[i]], p_wkind[p_pix[i]]], array[p_wsub[p_kix[i]], p_wsub[p_pix[i]]],
           array[p_wstart[p_kix[i]], p_wstart[p_pix[i]]], array[1, 1], p_id[i:i], array[1], array[1], array[2],
-          p_cost[i:i], p_nums[i * 12 - 11:i * 12] || ledger.units_alone(p_nums, cardinality(p_id), i), p_now);
+          p_cost[i:i], p_nums[i * 12 - 11:i * 12] || ledger.units_alone(p_nums, cardinality(p_id), i), p_now,
+          p_run[i:i]);
         o_status := o_status || coalesce(r.o_status, 'e');
         if r.o_charged is not null then o_charged[i] := r.o_charged[1]; end if;
       exception
@@ -4142,7 +4226,7 @@ end $function$
 revoke execute on function ledger.settle from public;
 grant execute on function ledger.settle to svc_runtime;
 
-CREATE OR REPLACE FUNCTION ledger.settle_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_now timestamp with time zone, OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.settle_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_now timestamp with time zone, p_run uuid[], OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -4158,6 +4242,8 @@ declare
   v_off boolean := false;
   v_burned int[]; v_burned_lot bigint[]; v_burned_to bigint[]; v_burned_by bigint[];
   v_units text[]; -- of each item its other units as an array literal, or null; null when no item has any
+  v_run uuid[]; -- of each item the run whose budget it counts in, or null; null when no item has any
+  v_found_run uuid[]; v_runs int;
   v_last uuid;
   r record;
   a bigint; sh bigint; s bigint; t bigint; h bigint; c bigint; b int; cb int := 0; k int; lo int; hi int;
@@ -4173,16 +4259,23 @@ begin
   if cardinality(p_nums) > n * 12 then v_units := ledger.units_by_item(p_nums, n); end if;
 
   -- Deleting the hold is what makes a settle happen once; the primary key of the meter is the second lock.
-  select array_agg(u.i order by u.i), array_agg(t.amount order by u.i), array_agg(u.id), count(*)
-  into v_found, v_amount, v_gone, v_count
+  select array_agg(u.i order by u.i), array_agg(t.amount order by u.i), array_agg(u.id), count(*),
+    array_agg(t.run order by u.i), count(t.run)
+  into v_found, v_amount, v_gone, v_count, v_found_run, v_runs
   from unnest(p_id, p_bix) with ordinality u(id, b, i)
-  cross join lateral (select x.amount from ledger.hold x
+  cross join lateral (select x.amount, x.run from ledger.hold x
                       where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t;
   if v_count > 0 then
     delete from ledger.hold t where t.hold_id = any (v_gone);
     get diagnostics v_deleted = row_count;
     -- Fewer holds than items: their book is locked, so nobody else took one.
     if v_deleted <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+  end if;
+
+  -- A hold names its run; of a call whose hold is gone the settle says it.
+  if v_runs > 0 or cardinality(p_run) > 0 then
+    v_run := case when cardinality(p_run) > 0 then p_run else array_fill(null::uuid, array[n]) end;
+    for i in 1..v_count loop v_run[v_found[i]] := v_found_run[i]; end loop;
   end if;
 
   o_status := repeat('s', n);
@@ -4204,8 +4297,9 @@ begin
     if v_dup is not null then -- go on with the others alone
       if cardinality(v_dup) = n then return; end if;
       select array_agg(j), array_agg(p_id[j]), array_agg(p_bix[j]), array_agg(p_kix[j]), array_agg(p_pix[j]),
-        array_agg(p_cost[j]), array_agg(v_hold[j]), case when v_units is not null then array_agg(v_units[j]) end
-      into v_keep, p_id, p_bix, p_kix, p_pix, p_cost, v_hold, v_units
+        array_agg(p_cost[j]), array_agg(v_hold[j]), case when v_units is not null then array_agg(v_units[j]) end,
+        case when v_run is not null then array_agg(v_run[j]) end
+      into v_keep, p_id, p_bix, p_kix, p_pix, p_cost, v_hold, v_units, v_run
       from (select j from generate_series(1, n) j where j <> all (v_dup) order by j) x;
       select array_agg(p_nums[(x.j - 1) * 12 + y] order by x.i, y) into p_nums
       from unnest(v_keep) with ordinality x(j, i), generate_series(1, 12) y;
@@ -4250,13 +4344,22 @@ begin
   select u.id, p_books[u.b], v_block[u.b] + 1, nullif(u.s, 0), u.c, p_wsub[u.k], p_wsub[u.p],
     p_nums[u.o - 11], p_nums[u.o - 10], p_nums[u.o - 9], p_nums[u.o - 8], p_nums[u.o - 7], p_nums[u.o - 6],
     p_nums[u.o - 5], p_nums[u.o - 4], p_nums[u.o - 3], p_nums[u.o - 2], p_nums[u.o - 1], p_nums[u.o] <> 0,
-    v_units[u.o / 12]::int[]
+    v_units[u.o / 12]::int[], v_run[u.o / 12]
   from (select x.*, x.i::int * 12 as o from unnest(p_id, p_bix, v_eseq, p_cost, p_kix, p_pix)
         with ordinality x(id, b, s, c, k, p, i)) u;
   if v_off then
     insert into ledger.writeoff (book_id, seq, amount, request_id)
     select p_books[u.b], u.s, u.c - u.g, u.id
     from unnest(p_id, p_bix, v_eseq, p_cost, v_charged) u(id, b, s, c, g) where u.c > u.g;
+  end if;
+
+  if v_run is not null then
+    -- A run without a row is one of late calls alone, for which nothing is held.
+    insert into ledger.run as t (book_id, run, cap, spent, held, after_block, used_at)
+    select p_books[u.b], u.run, 0, sum(u.g)::bigint, sum(u.h)::bigint, min(v_block[u.b]), p_now
+    from unnest(v_run, p_bix, v_charged, v_hold) u(run, b, g, h) where u.run is not null group by 1, 2
+    on conflict (book_id, run) do update set spent = t.spent + excluded.spent, held = t.held - excluded.held,
+      used_at = ledger.used_at(t.used_at, excluded.used_at);
   end if;
 
   -- Lots: the current lot takes all of it ...
@@ -4492,6 +4595,16 @@ AS $function$
 $function$
 ;
 revoke execute on function ledger.units_send from public;
+
+CREATE OR REPLACE FUNCTION ledger.used_at(p_before timestamp with time zone, p_now timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when p_now > p_before + interval '1 hour' then p_now else p_before end
+$function$
+;
+revoke execute on function ledger.used_at from public;
 
 CREATE OR REPLACE FUNCTION ledger.win_create(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[])
  RETURNS void

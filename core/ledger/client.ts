@@ -26,6 +26,7 @@ import { type Dialect, ROLE, type Sync, targetOf } from './batch/target.ts';
 import { Journal } from './journal.ts';
 import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
 import { readBalance } from './read-store.ts';
+import { readRun } from './runs/store.ts';
 import type {
   Balance,
   Hold,
@@ -33,6 +34,7 @@ import type {
   LedgerFigures,
   LedgerHandle,
   LedgerOptions,
+  RunSpend,
   Settle,
   SettleResult,
   Subject,
@@ -344,6 +346,10 @@ class Ledger implements LedgerHandle {
 
   balance(book_id: number): Promise<Balance> {
     return readBalance(this.control, book_id);
+  }
+
+  run(book_id: number, run: string): Promise<RunSpend | null> {
+    return readRun(this.control, { book_id, run });
   }
 
   async reconcile(): Promise<number> {

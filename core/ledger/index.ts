@@ -47,6 +47,8 @@ export {
   sumDays,
   sumEntries,
 } from './report/store.ts';
+export { runOf } from './runs/name.ts';
+export { purgeRuns, readRun } from './runs/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {
   type Budget,
@@ -94,6 +96,7 @@ export type {
   MeteredUnits,
   OtherUnits,
   PlacedSubject,
+  RunBudget,
   Settle,
   Subject,
 } from './types.ts';

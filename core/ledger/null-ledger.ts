@@ -31,6 +31,7 @@ export function openNullLedger(): Ledgers {
         held_micro_usd: empty,
         granted_micro_usd: empty,
       }),
+    run: () => next(null),
     pending: 0,
     healthy: true,
     figures: {

@@ -60,6 +60,7 @@ test('every function that the runtime role can call has a fixed search path and 
     'hold',
     'make_meter_partitions',
     'open_book',
+    'purge_runs',
     'release',
     'restore',
     'resume',

@@ -26,16 +26,25 @@ export interface PlacedSubject extends Subject {
   readonly shard: string;
 }
 
+/** What the calls of one run of an agent may cost together. */
+export interface RunBudget {
+  /** UUID; names the run within its project (core/budgets). */
+  readonly run: string;
+  /** The budget holds for the whole run as its newest call gives it. */
+  readonly max_micro_usd: MicroUsd;
+}
+
 export interface Hold extends Subject {
   readonly request_id: RequestId;
   readonly amount_micro_usd: MicroUsd;
+  readonly budget?: RunBudget;
   readonly idempotency?: IdempotencyClaim;
 }
 
 export type HoldResult =
   | { readonly status: 'ok' }
   | { readonly status: 'insufficient_credits' }
-  | { readonly status: 'budget_exhausted'; readonly scope: 'key' | 'project' }
+  | { readonly status: 'budget_exhausted'; readonly scope: 'key' | 'project' | 'run' }
   /** The idempotency key is taken: the caller looks at its row. Nothing is held. */
   | { readonly status: 'claimed' }
   /** The ledger has not heard of the book, key or project: it was away when they were made, and their order waits. */
@@ -75,6 +84,8 @@ export interface Settle extends Subject {
   readonly units: MeteredUnits;
   readonly estimated: boolean;
   readonly outcome: MeterOutcome;
+  /** The run that the hold named: without a hold it counts there all the same. */
+  readonly run?: string;
   /** The hold carried an idempotency claim: the settle's transaction ends it (its answer is stored apart). */
   readonly claimed?: boolean;
 }
@@ -93,6 +104,13 @@ export interface Balance {
   readonly available_micro_usd: MicroUsd;
   readonly held_micro_usd: MicroUsd;
   readonly granted_micro_usd: MicroUsd;
+}
+
+/** Where a run stands. */
+export interface RunSpend {
+  readonly max_micro_usd: MicroUsd;
+  readonly spent_micro_usd: MicroUsd;
+  readonly held_micro_usd: MicroUsd;
 }
 
 /** The ledgers of an installation, as a running gateway uses them. */
@@ -137,6 +155,8 @@ export interface LedgerClient {
   availableHint(book_id: number): number | null;
   /** The balance as committed now. */
   balance(book_id: number): Promise<Balance>;
+  /** Where a run stands as committed now; null when no call has named it. */
+  run(book_id: number, run: string): Promise<RunSpend | null>;
   /** Settles not yet acknowledged by PostgreSQL. */
   readonly pending: number;
   /** Whether the last flush reached PostgreSQL. */

@@ -26,6 +26,7 @@ import {
   expireLots,
   makeMeterPartitions,
   purgeClaims,
+  purgeRuns,
   readTaskBacklog,
   sweepOnce,
   takeDailyCheckpoint,
@@ -327,6 +328,7 @@ export function upkeepJobs(pool: Pool): Job[] {
       every_ms: HOUR,
       run: () => eachShard(pool.shards, (ledger) => purgeClaims(ledger)),
     },
+    { name: 'purge_runs', every_ms: HOUR, run: () => eachShard(pool.shards, (ledger) => purgeRuns(ledger)) },
     {
       name: 'purge_redeem_misses',
       every_ms: HOUR,

@@ -1,5 +1,5 @@
-// Known rivals let 14 to 100 of 100 callers through on a budget for ten. Here the balance, the key's budget and
-// the project's budget are each exact, whatever the number of processes.
+// Known rivals let 14 to 100 of 100 callers through on a budget for ten. Here the balance, the key's budget, the project's
+// budget and that of a run are each exact, whatever the number of processes.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { untilBook } from '../support/books.ts';
 import { allUntilHeld, countSeen, EXACT_MICRO, type Money, shareGateways } from './money.ts';
@@ -47,6 +47,17 @@ describe.each([
     const keys = [{ name: 'capped', daily_budget_micro: cap }];
     const money = await openMoney({ balance, processes, keys });
     const seen = await allUntilHeld(money, callers, SLOW);
+    expect(countSeen(seen)).toEqual({ final: affordable, '402 budget_exhausted': callers - affordable });
+    expect(money.provider.calls.length).toBe(affordable);
+    expect((await rest(money)).available).toBe(balance - cap);
+  });
+
+  test(`a run's budget for ${affordable} calls lets exactly ${affordable} through`, {
+    timeout: 120_000,
+  }, async () => {
+    const money = await openMoney({ balance, processes });
+    const budget = { id: 'research', max_micro: cap };
+    const seen = await allUntilHeld(money, callers, { ...SLOW, budget });
     expect(countSeen(seen)).toEqual({ final: affordable, '402 budget_exhausted': callers - affordable });
     expect(money.provider.calls.length).toBe(affordable);
     expect((await rest(money)).available).toBe(balance - cap);

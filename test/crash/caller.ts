@@ -105,6 +105,7 @@ function bodyOf(call: PlannedCall): string {
     ...(call.max_tokens === null ? {} : { max_tokens: call.max_tokens }),
     stream: call.stream,
     messages: [{ role: 'user', content: promptOf(call) }],
+    ...(call.budget === undefined ? {} : { svc: { budget: call.budget } }),
   });
 }
 

@@ -29,6 +29,8 @@ export interface PlannedCall {
   readonly max_tokens: number | null;
   /** Input tokens that the provider reports above the true number. */
   readonly over_report: number;
+  /** The budget of the run that it belongs to; without: none. */
+  readonly budget?: { readonly id: string; readonly max_micro: number };
 }
 
 /** Most output tokens of a call of the crash test; also what it asks for. */

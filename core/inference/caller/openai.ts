@@ -8,6 +8,7 @@ export const STEERING: readonly string[] = [
   'model',
   'svc.route',
   'svc.session',
+  'svc.budget',
   'svc.compat',
   'svc.data_policy',
   'svc.reasoning',

@@ -178,3 +178,19 @@ export function restOf(object: JsonObject, known: ReadonlySet<string>): { ext?: 
   }
   return ext === undefined ? {} : { ext };
 }
+
+/** Headers by their names in small letters. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The JSON object that a header holds, `{}` without it. @throws ServiceError invalid_request */
+export function headerObject(headers: Headers, name: string): JsonObject {
+  const text = headers[name];
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    fail(name, `Header '${name}' must be a JSON object.`);
+  }
+  return isObject(value) ? value : fail(name, `Header '${name}' must be a JSON object.`);
+}

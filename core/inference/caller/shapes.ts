@@ -3,6 +3,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type JsonObject, named, nullable, oneOf } from '../../kernel/index.ts';
 import { type ParameterName, parameters } from '../canonical/parameters.ts';
+import { RUN_LENGTH_MAX } from './run-budget.ts';
 import {
   AFFINITIES,
   APP_LENGTH_MAX,
@@ -134,6 +135,25 @@ export const Metadata = named(
   }),
 );
 
+const RunBudget = named(
+  'RunBudget',
+  Type.Object(
+    {
+      id: Type.String({
+        minLength: 1,
+        maxLength: RUN_LENGTH_MAX,
+        description: 'Names the run within its project.',
+      }),
+      max_micro: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'What all its calls may cost together, in micro-USD.',
+      }),
+    },
+    { additionalProperties: false, description: 'The budget of a run of several calls.' },
+  ),
+);
+
 /** The members of `svc`, which are at the top level of native bodies. */
 export const optionMembers = {
   route: may(Route),
@@ -151,6 +171,7 @@ export const optionMembers = {
     Type.String({ maxLength: SESSION_LENGTH_MAX }),
     'Id that the calls of one conversation share.',
   ),
+  budget: may(RunBudget),
 };
 
 const Svc = named(

@@ -4,6 +4,8 @@ import { compact, isObject, type JsonObject } from '../../kernel/index.ts';
 import type { ReplyEnd, ReplyMeta, RoutePreferences, SvcOptions, Warning } from '../canonical/types.ts';
 import {
   fail,
+  type Headers,
+  headerObject,
   optionalBoolean,
   optionalChoice,
   optionalNumber,
@@ -16,8 +18,9 @@ import {
   stringMap,
   unsupported,
 } from './read.ts';
+import { readBudget } from './run-budget.ts';
 
-export type Headers = Readonly<Record<string, string | undefined>>;
+export type { Headers } from './read.ts';
 
 /** Limits of the tags in request rows: number of keys, characters of a key, characters of a value. */
 export const METADATA_LIMITS = { max_keys: 16, max_key: 64, max_value: 512 };
@@ -30,6 +33,7 @@ const SVC_KEYS = new Set([
   'app',
   'data_policy',
   'session',
+  'budget',
   'reasoning',
 ]);
 const ROUTE_KEYS = new Set([
@@ -129,6 +133,8 @@ export function readOptions(
     optionalString(headers['x-svc-session'], 'x-svc-session', { max: SESSION_LENGTH_MAX }) ??
     headers['x-claude-code-session-id']?.slice(0, 128);
   if (session !== undefined && session !== '') options.session = session;
+  const budget = readBudget(svc, at, headers);
+  if (budget !== undefined) options.budget = budget;
   return options;
 }
 
@@ -150,18 +156,6 @@ export function appSlug(title: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, APP_LENGTH_MAX)
     .replace(/^-|-$/g, '');
-}
-
-function headerObject(headers: Headers, name: string): JsonObject {
-  const text = headers[name];
-  if (text === undefined) return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    fail(name, `Header '${name}' must be a JSON object.`);
-  }
-  return isObject(value) ? value : fail(name, `Header '${name}' must be a JSON object.`);
 }
 
 function readMetadata(

@@ -142,6 +142,8 @@ export interface SvcOptions {
   provider_options: Record<string, JsonObject>;
   app?: string;
   session?: string;
+  /** What the calls of the run `id` may cost together. */
+  budget?: { id: string; max_micro: number };
   reasoning: 'include' | 'exclude';
 }
 

@@ -96,10 +96,20 @@ function isSound(item: Item, micro_usd: number): boolean {
   );
 }
 
+const RUN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function isRun(run: string): boolean {
+  return RUN.test(run);
+}
+
 /** Why `hold` cannot be encoded, or null when it can. */
 export function holdFault(hold: Hold): string | null {
   if (!isSound(hold, hold.amount_micro_usd)) return 'a value cannot be encoded';
   if (hold.amount_micro_usd < 0) return 'the amount is negative';
+  if (hold.budget !== undefined) {
+    const { run, max_micro_usd } = hold.budget;
+    if (!isRun(run) || !Number.isSafeInteger(max_micro_usd) || max_micro_usd < 0) return 'the budget is none';
+  }
   return null;
 }
 
@@ -116,6 +126,7 @@ function areUnits(other: OtherUnits): boolean {
 export function settleFault(settle: Settle): string | null {
   if (!isSound(settle, settle.cost_micro_usd)) return 'a value cannot be encoded';
   if (settle.cost_micro_usd < 0) return 'the cost is negative';
+  if (settle.run !== undefined && !isRun(settle.run)) return 'the run is none';
   const { units: u } = settle;
   const counted =
     isCount(u.input_tokens) &&

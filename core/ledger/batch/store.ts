@@ -21,24 +21,26 @@ const WINDOWS = 'bigint[] smallint[] int[] date[] int[]';
 const HOLD = call(
   'hold',
   'o_status, o_available::text',
-  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] text[] bytea[] bytea[] bigint timestamptz`,
+  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] text[] bytea[] bytea[] bigint timestamptz uuid[] bigint[]`,
 );
 const SETTLE = call(
   'settle',
   'o_status, o_charged::text, o_available::text',
-  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] uuid[] timestamptz`,
+  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] uuid[] timestamptz uuid[]`,
 );
 const RELEASE = call('release', 'release', 'bigint[] uuid[]');
 const EXTEND = call('extend', 'extend', 'bigint[] uuid[] bigint[]');
 
 const EMPTY_INT4 = int4Array([]);
 const EMPTY_UUID = uuidArray([]);
+const EMPTY_INT8 = int8Array([]);
 
 const HOLD_RESULTS: Readonly<Record<string, HoldResult>> = {
   o: { status: 'ok' },
   c: { status: 'insufficient_credits' },
   k: { status: 'budget_exhausted', scope: 'key' },
   p: { status: 'budget_exhausted', scope: 'project' },
+  r: { status: 'budget_exhausted', scope: 'run' },
   d: { status: 'claimed' },
   u: { status: 'unknown' },
   e: { status: 'refused', reason: 'the hold is not possible' },
@@ -87,6 +89,7 @@ export async function runHolds(
   const claimed: number[] = [];
   for (let i = 0; i < items.length; i++) if (items[i]!.idempotency !== undefined) claimed.push(i);
   const claims = claimed.map((i) => items[i]!.idempotency!);
+  const in_runs = items.some(({ budget }) => budget !== undefined);
   const { rows } = await db.query<[string, string | null]>({
     ...HOLD,
     values: [
@@ -100,6 +103,8 @@ export async function runHolds(
       claims.map((claim) => claim.fingerprint),
       args.lease_id,
       args.now,
+      in_runs ? items.map(({ budget }) => budget?.run ?? null) : EMPTY_UUID,
+      in_runs ? items.map(({ budget }) => budget?.max_micro_usd ?? null) : EMPTY_INT8,
     ],
   });
   const [letters, available] = rows[0]!;
@@ -125,6 +130,7 @@ export async function runSettles(
       meterNumbers(items),
       claimed.length === 0 ? EMPTY_UUID : uuidArray(claimed),
       args.now,
+      items.some(({ run }) => run !== undefined) ? items.map(({ run }) => run ?? null) : EMPTY_UUID,
     ],
   });
   const [letters, charges, available] = rows[0]!;

@@ -29,8 +29,15 @@ interface ModelWindow {
   held: number;
 }
 
+interface ModelRun {
+  cap: number;
+  spent: number;
+  held: number;
+}
+
 interface ModelHold {
   amount: number;
+  readonly run: string | null;
   readonly key: number;
   readonly project: number;
   readonly day: string;
@@ -42,6 +49,8 @@ export interface Call {
   readonly project: number;
   /** UTC day of the id. */
   readonly day: string;
+  /** The run whose budget it counts in. */
+  readonly run: string | null;
 }
 
 export class Model {
@@ -51,6 +60,7 @@ export class Model {
   readonly entries: { kind: string; amount: number; balance: number }[] = [];
   readonly metered = new Map<string, { cost: number; charged: number }>();
   readonly windows = new Map<string, ModelWindow>();
+  readonly runs = new Map<string, ModelRun>();
   /** By debit, what it took of each origin; gone once it was put back. */
   private readonly taken = new Map<string, Map<number, number>>();
   /** Disputes that are lost. */
@@ -197,15 +207,35 @@ export class Model {
     return [find(`key ${call.key}`), find(`project ${call.project}`)];
   }
 
-  hold(call: Call, amount: number): string {
+  private runOf({ run }: { run: string | null }): ModelRun | null {
+    if (run === null) return null;
+    let known = this.runs.get(run);
+    if (known === undefined) {
+      known = { cap: 0, spent: 0, held: 0 };
+      this.runs.set(run, known);
+    }
+    return known;
+  }
+
+  /** `run_max` is the budget of the whole run, as this call gives it. */
+  hold(call: Call, amount: number, run_max = 0): string {
     if (this.holds.has(call.id)) return 'ok';
     const windows = this.windowsOf(call);
     if (amount > this.available) return 'insufficient_credits';
     const full = windows.findIndex((w) => w.hard && w.cap !== null && w.spent + w.held + amount > w.cap);
     if (full >= 0) return full === 0 ? 'budget_exhausted key' : 'budget_exhausted project';
+    const used = call.run === null ? undefined : this.runs.get(call.run);
+    if (call.run !== null && (used?.spent ?? 0) + (used?.held ?? 0) + amount > run_max)
+      return 'budget_exhausted run';
+    const run = this.runOf(call);
+    if (run !== null) {
+      run.cap = run_max;
+      run.held += amount;
+    }
     this.available -= amount;
     for (const window of windows) window.held += amount;
-    this.holds.set(call.id, { amount, key: call.key, project: call.project, day: call.day });
+    const { key, project, day } = call;
+    this.holds.set(call.id, { amount, key, project, day, run: call.run });
     return 'ok';
   }
 
@@ -217,9 +247,12 @@ export class Model {
     const windows = this.windowsOf(hold);
     if (windows.some((w) => w.hard && w.cap !== null && w.spent + w.held + more > w.cap))
       return 'budget_exhausted';
+    const run = this.runOf(hold);
+    if (run !== null && run.spent + run.held + more > run.cap) return 'budget_exhausted';
     if (more > this.available) return 'insufficient_credits';
     this.available -= more;
     for (const window of windows) window.held += more;
+    if (run !== null) run.held += more;
     hold.amount = total;
     return 'ok';
   }
@@ -230,6 +263,8 @@ export class Model {
     this.holds.delete(id);
     this.available += hold.amount;
     for (const window of this.windowsOf(hold)) window.held -= hold.amount;
+    const run = this.runOf(hold);
+    if (run !== null) run.held -= hold.amount;
   }
 
   settle(call: Call, cost: number): { status: string; charged: number | null } {
@@ -240,6 +275,8 @@ export class Model {
     this.available -= charged;
     this.burn(charged);
     for (const window of this.windowsOf(call)) window.spent += charged;
+    const run = this.runOf(call);
+    if (run !== null) run.spent += charged;
     this.metered.set(call.id, { cost, charged });
     if (cost > 0) this.book('settle', -charged);
     return { status: isHeld ? 'settled' : 'late', charged };

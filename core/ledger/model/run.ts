@@ -9,6 +9,7 @@ import { endGrants } from '../grants-store.ts';
 import { OTHER_UNITS } from '../kinds.ts';
 import { sweepOnce } from '../lease-store.ts';
 import { readBalance, readEntries, readLots, readMeter, sumDebitWriteoffs } from '../read-store.ts';
+import { readRun } from '../runs/store.ts';
 import { expireLots, setBudget } from '../store.ts';
 import {
   holdOf,
@@ -71,6 +72,13 @@ function numbersOf(call: Call): Pick<Settle, 'units' | 'model_no' | 'endpoint_no
 
 function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
+}
+
+interface DrawnHold {
+  readonly key: number;
+  readonly yesterday: boolean;
+  readonly amount: number;
+  readonly budget: { readonly run: number; readonly max: number } | null;
 }
 
 class Run {
@@ -167,21 +175,28 @@ class Run {
     }
   }
 
-  private async hold(items: readonly { key: number; yesterday: boolean; amount: number }[]): Promise<void> {
+  /** A UUID, different in every book as those of projects are. */
+  private runNamed(no: number): string {
+    return `00000000-0000-4000-8000-${(this.book * 10 + no).toString(16).padStart(12, '0')}`;
+  }
+
+  private async hold(items: readonly DrawnHold[]): Promise<void> {
     const batch = items.map((item) => {
       const ms = nowMs() - (item.yesterday ? DAY_MS : 0);
       const key = item.key % 3;
-      const call = { id: idAt(ms), key, project: key % 2, day: dayOf(ms) };
+      const run = item.budget === null ? null : this.runNamed(item.budget.run);
+      const call = { id: idAt(ms), key, project: key % 2, day: dayOf(ms), run };
       this.calls.push(call);
-      return { call, amount: item.amount };
+      const hold = holdOf(this.subject(call), item.amount, call.id);
+      const max = item.budget?.max ?? 0;
+      return {
+        ...{ call, amount: item.amount, max },
+        hold: run === null ? hold : { ...hold, budget: { run, max_micro_usd: microUsd(max) } },
+      };
     });
-    const answers = await Promise.all(
-      batch.map(({ call, amount: micro }) =>
-        this.ledger.hold(holdOf(this.subject(call), micro, call.id as RequestId)),
-      ),
-    );
+    const answers = await Promise.all(batch.map(({ hold }) => this.ledger.hold(hold)));
     const shown = answers.map((r) => (r.status === 'budget_exhausted' ? `${r.status} ${r.scope}` : r.status));
-    const expected = batch.map(({ call, amount: micro }) => this.model.hold(call, micro));
+    const expected = batch.map(({ call, amount: micro, max }) => this.model.hold(call, micro, max));
     deepStrictEqual(shown, expected);
   }
 
@@ -193,7 +208,11 @@ class Run {
     const numbers = batch.map(([call]) => numbersOf(call));
     const answers = await Promise.all(
       batch.map(([call, cost], i) =>
-        this.ledger.settle({ ...settleOf(this.subject(call), call.id as RequestId, cost), ...numbers[i] }),
+        this.ledger.settle({
+          ...settleOf(this.subject(call), call.id as RequestId, cost),
+          ...numbers[i],
+          ...(call.run === null ? {} : { run: call.run }),
+        }),
       ),
     );
     const expected = batch.map(([call, cost]) => this.model.settle(call, cost));
@@ -261,6 +280,17 @@ class Run {
     );
     deepStrictEqual(await sumDebitWriteoffs(this.db, this.book), model.written_off);
     await this.compareWindows();
+    await this.compareRuns();
+  }
+
+  private async compareRuns(): Promise<void> {
+    for (const [run, { cap, spent, held }] of this.model.runs) {
+      deepStrictEqual(await readRun(this.db, { book_id: this.book, run }), {
+        max_micro_usd: cap,
+        spent_micro_usd: spent,
+        held_micro_usd: held,
+      });
+    }
   }
 
   private async compareWindows(): Promise<void> {

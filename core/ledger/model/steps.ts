@@ -5,13 +5,19 @@ import fc from 'fast-check';
 const amount = fc.integer({ min: 1, max: 40 });
 const pick = fc.nat({ max: 1_000 });
 
+/** Half of them none; a run is used by calls of all keys, with budgets that change from call to call. */
+const budget = fc.option(fc.record({ run: fc.nat({ max: 1 }), max: fc.integer({ min: 0, max: 90 }) }), {
+  nil: null,
+  freq: 2,
+});
+
 /** One step of a sequence. */
 export const step = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
       op: fc.constant('hold' as const),
-      calls: fc.array(fc.record({ key: pick, yesterday: fc.boolean(), amount }), {
+      calls: fc.array(fc.record({ key: pick, yesterday: fc.boolean(), amount, budget }), {
         minLength: 1,
         maxLength: 6,
       }),

@@ -3,6 +3,7 @@
 import type { Cursors } from './cursor.ts';
 import { genesis, movementHash, otherUnitsOf, settleHash, ulidDayOf } from './hash.ts';
 import { LotCheck, type Range } from './lots.ts';
+import { RunCheck } from './runs.ts';
 import type { Row } from './store.ts';
 
 const SETTLE = '1';
@@ -54,6 +55,7 @@ export class BookCheck {
   private readonly cursors: Cursors;
   private readonly report: (check: string, message: string) => void;
   private readonly lots: LotCheck;
+  private readonly runs: RunCheck;
   private readonly windows = new Map<string, Window>();
   private seq = 0n;
   private balance = 0n;
@@ -69,10 +71,12 @@ export class BookCheck {
     this.cursors = cursors;
     this.report = report;
     this.lots = new LotCheck(report);
+    this.runs = new RunCheck(report);
   }
 
   async run(): Promise<void> {
     for (let row = await this.take('lot'); row !== null; row = await this.take('lot')) this.lots.add(row);
+    for (let row = await this.take('run'); row !== null; row = await this.take('run')) this.runs.add(row);
     for (let row = await this.take('block'); row !== null; row = await this.take('block')) {
       await this.replay({
         no: BigInt(row[1]!),
@@ -86,6 +90,7 @@ export class BookCheck {
     await this.leftovers();
     const held = await this.holds();
     await this.compareWindows();
+    this.runs.compare();
     this.compareBook(held);
   }
 
@@ -205,6 +210,7 @@ export class BookCheck {
       }
       charges.push(charged);
       this.spend(meter[2]!, meter[5]!, meter[6]!, charged);
+      this.runs.spend(meter[20]!, block.no, charged);
     }
     for (const entry of bySeq.values())
       this.report('entry', `entry ${entry.seq} has no metering record in its block`);
@@ -302,6 +308,7 @@ export class BookCheck {
       const amount = BigInt(row[2]!);
       const day = ulidDayOf(row[1]!);
       held += amount;
+      this.runs.hold(row[5]!, amount);
       this.window('1', row[3]!, day).held += amount;
       this.window('2', row[4]!, `${day.slice(0, 7)}-01`).held += amount;
     }

@@ -12,7 +12,7 @@ import { inLedgerSchema, ledgerSchemaOf } from '../../db/index.ts';
 export type Row = readonly (string | null)[];
 
 const FETCH = 5_000;
-const DUMP_VERSION = 3;
+const DUMP_VERSION = 4;
 const MICROS = (column: string) =>
   `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint::text else ${column}::text end`;
 
@@ -39,7 +39,8 @@ const TABLES = {
     columns: 'book_id, kind, subject, start, spent, held',
     order: 't.book_id, t.kind, t.subject, t.start',
   },
-  hold: { columns: 'book_id, hold_id, amount, key_no, project_no', order: 't.book_id, t.hold_id' },
+  run: { columns: 'book_id, run, spent, held, after_block', order: 't.book_id, t.run' },
+  hold: { columns: 'book_id, hold_id, amount, key_no, project_no, run', order: 't.book_id, t.hold_id' },
   entry: {
     columns: `book_id, seq, amount, balance_after, ${MICROS('created_at')}, request_id, kind, ref_type, ref_id`,
     order: 't.book_id, t.seq',
@@ -47,7 +48,7 @@ const TABLES = {
   meter: {
     columns: `book_id, block_no, request_id, seq, cost, key_no, project_no, model_no, endpoint_no, price_no,
               input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_5m_tokens,
-              cache_write_1h_tokens, reasoning_tokens, outcome, estimated::int, other_units`,
+              cache_write_1h_tokens, reasoning_tokens, outcome, estimated::int, other_units, run`,
     order: 't.book_id, t.block_no, t.request_id',
   },
   block: {

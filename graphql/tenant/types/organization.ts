@@ -3,11 +3,13 @@ import {
   archiveProjectOperation,
   CreateProjectInput,
   createProjectOperation,
+  getRunOperation,
   listProjectsOperation,
   PatchProjectInput,
   ProjectView,
   patchProjectOperation,
   projectStatuses,
+  RunView,
   resumeProjectOperation,
 } from '@svc/core/budgets/index.ts';
 import { closeOrgOperation } from '@svc/core/closing/index.ts';
@@ -29,6 +31,7 @@ derive.enum('ProjectStatus', projectStatuses);
 
 export const Organization = derive.output('Organization', OrgView, { interfaces: [Node] });
 export const Project = derive.output('Project', ProjectView, { interfaces: [Node] });
+const Run = derive.output('Run', RunView);
 
 builder.queryFields((t) => ({
   org: t.field({
@@ -61,6 +64,15 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true }) },
     extensions: { operation: listProjectsOperation.name },
     resolve: async (_root, { id }, { loaders }) => (await loaders.projects()).get(id) ?? null,
+  }),
+  run: t.field({
+    type: Run,
+    nullable: true,
+    description: 'What the calls of a project that name `svc.budget.id` have spent of their budget together.',
+    args: { projectId: t.arg.id({ required: true }), id: t.arg.string({ required: true }) },
+    extensions: { operation: getRunOperation.name },
+    resolve: (_root, { projectId, id }, { runner }) =>
+      nullWhenMissing(runner.run(getRunOperation, { id: projectId, run: id })),
   }),
 }));
 

@@ -121,7 +121,7 @@ test.concurrent('a budget that ends in the middle of an answer is named, and not
   const reply = await world().chat(org.keys[0]?.secret as string, body).reply;
   expect(codesOf(reply)).toEqual(['credit_limit_reached']);
   expect(svcOf(reply)?.['warnings'][0].message).toBe(
-    'The budget of the key or its project does not allow a longer answer, so it was ended here.',
+    'A budget of the key, its project or the run does not allow a longer answer, so it was ended here.',
   );
   expect((await world().ended(org, idOf(reply))).charged).toBeLessThanOrEqual(22_000);
 });

@@ -80,13 +80,15 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   );
   const [first] = plan;
   tellCap(record, first);
-  const { stream, idempotency, prompt_bytes, prompts, catalog, first_event_ms, text_input_bound } = draft;
+  const { stream, idempotency, budget, prompt_bytes, prompts } = draft;
+  const { catalog, first_event_ms, text_input_bound } = draft;
   record.decided = { route, catalog: catalog.version, reserve_micro_usd: money.amount_micro_usd };
   return {
     call: {
       terms: {
         stream,
         idempotency,
+        run: budget?.run ?? null,
         keep: keepsAnswer(incoming, record, idempotency),
         plan,
         ...{ prompt_bytes, prompts },
@@ -189,7 +191,7 @@ function termsOf(
   deps: CallDeps,
   incoming: Incoming,
   facts: Pick<Draft, 'catalog' | 'first_event_ms' | 'text_input_bound'> & { route: RoutePlan; money: Money },
-): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes' | 'prompts'> {
+): Omit<Terms, 'stream' | 'idempotency' | 'run' | 'keep' | 'plan' | 'prompt_bytes' | 'prompts'> {
   const { catalog, first_event_ms, text_input_bound, route, money } = facts;
   const [first] = money.endpoints;
   if (first === undefined) throw new Error('money is held for an endpoint');

@@ -4,7 +4,8 @@
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel, namedModel } from '../../../catalog/index.ts';
-import { atOnce, compact, hashOfEndUser, ServiceError, type Steps } from '../../../kernel/index.ts';
+import { atOnce, compact, hashOfEndUser, microUsd, ServiceError, type Steps } from '../../../kernel/index.ts';
+import { type RunBudget, runOf } from '../../../ledger/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import {
@@ -47,6 +48,8 @@ export interface Draft {
   readonly stream: boolean;
   readonly include_usage: boolean;
   readonly idempotency: Idempotency | null;
+  /** The budget of the run that it belongs to; null: it belongs to none. */
+  readonly budget: RunBudget | null;
   /** Whether the caller or its policy set an output cap. */
   readonly cap_given: boolean;
   readonly prompt_bytes: number;
@@ -167,7 +170,7 @@ function* decide(
     route,
     stream: request.stream,
     include_usage: request.include_usage,
-    idempotency,
+    ...{ idempotency, budget: budgetOf(incoming, request) },
     cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
     prompt_bytes: size.text_bytes,
     prompts: request.completion?.prompts ?? 1,
@@ -339,6 +342,14 @@ function routeOrRefusal(
     }
     throw refusal;
   }
+}
+
+/** A copy counts in no run: its caller did not ask for it. */
+function budgetOf({ grant, shadow }: Incoming, { svc }: CanonicalRequest): RunBudget | null {
+  if (svc.budget === undefined || shadow !== undefined) return null;
+  const { id, max_micro } = svc.budget;
+  const run = runOf(grant.org_pepper, { project_no: grant.subject.project_no, id });
+  return { run, max_micro_usd: microUsd(max_micro) };
 }
 
 function describe(record: CallRecord, request: CanonicalRequest, incoming: Incoming): void {

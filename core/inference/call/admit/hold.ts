@@ -2,7 +2,7 @@
 // committed balance decides.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type MicroUsd, microUsd, type RequestId, ServiceError, ulidMs } from '../../../kernel/index.ts';
-import type { LedgerClient } from '../../../ledger/index.ts';
+import type { LedgerClient, RunBudget } from '../../../ledger/index.ts';
 import {
   affordableTokens,
   type EndpointReserve,
@@ -33,7 +33,7 @@ export async function holdMoney(
   draft: Draft,
   route: RoutePlan,
 ): Promise<Money | 'claimed'> {
-  const { idempotency } = draft;
+  const { idempotency, budget } = draft;
   const { subject } = incoming.grant;
   const ledger = deps.ledgers.at(subject.shard);
   let endpoints = route.plan.map((item) => item.endpoint);
@@ -58,9 +58,12 @@ export async function holdMoney(
         request_id: incoming.request_id,
         amount_micro_usd: wanted.amount_micro_usd,
         ...(idempotency === null ? {} : { idempotency: idempotency.claim }),
+        ...(budget === null ? {} : { budget }),
       });
       if (result.status === 'ok') return { ...wanted, hold_input };
       if (result.status === 'claimed') return 'claimed';
+      if (result.status === 'budget_exhausted' && result.scope === 'run')
+        throw await runRefusal(ledger, incoming, budget as RunBudget, wanted.amount_micro_usd);
       if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
     }
     // The remembered balance may be too low or too high: the committed one is read before the caller is refused.
@@ -124,10 +127,32 @@ async function availableNow(ledger: LedgerClient, book_id: number): Promise<numb
   return (await askBefore(ledger.balance(book_id))).available_micro_usd;
 }
 
-function holdRefusal(
-  result: { status: string; scope?: 'key' | 'project'; reason?: string },
-  incoming: Incoming,
-): Error {
+/** Says what the budget of the run is used up by; holds of calls that run are given back in part when they end. */
+async function runRefusal(
+  ledger: LedgerClient,
+  { grant }: Incoming,
+  { run, max_micro_usd }: RunBudget,
+  required: MicroUsd,
+): Promise<ServiceError> {
+  const found = await askBefore(ledger.run(grant.subject.book_id, run));
+  const { spent_micro_usd, held_micro_usd } = found ?? { spent_micro_usd: 0, held_micro_usd: 0 };
+  return new ServiceError(
+    'budget_exhausted',
+    `The run's budget is ${max_micro_usd} micro-USD: ${spent_micro_usd} spent and ${held_micro_usd} held by calls ` +
+      `that run; this call can cost ${required}.`,
+    {
+      details: {
+        scope: 'run',
+        max_micro: max_micro_usd,
+        spent_micro: spent_micro_usd,
+        held_micro: held_micro_usd,
+        required_micro: required,
+      },
+    },
+  );
+}
+
+function holdRefusal(result: { status: string; scope?: string; reason?: string }, incoming: Incoming): Error {
   if (result.status === 'unavailable') return ledgerUnavailable();
   if (result.status === 'unknown') return ledgerUnaware();
   if (result.status === 'budget_exhausted') {

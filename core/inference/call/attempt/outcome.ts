@@ -67,7 +67,8 @@ export const CUT = {
   },
   budget: {
     code: 'credit_limit_reached',
-    message: 'The budget of the key or its project does not allow a longer answer, so it was ended here.',
+    message:
+      'A budget of the key, its project or the run does not allow a longer answer, so it was ended here.',
   },
   cap: {
     code: 'cap_enforced',

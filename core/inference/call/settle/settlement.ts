@@ -20,6 +20,8 @@ export interface HeldTerms {
    * kept.
    */
   readonly idempotency: Idempotency | null;
+  /** The run whose budget it counts in; null: none. */
+  readonly run: string | null;
   readonly watch: HoldWatch;
   /** Answers that were asked for. */
   readonly candidates: number;
@@ -102,6 +104,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
     ...(idempotency === null || replaced ? {} : { claimed: true }),
+    ...(terms.run === null ? {} : { run: terms.run }),
   });
   if (result.status === 'refused') {
     deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');

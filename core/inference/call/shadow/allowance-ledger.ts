@@ -72,6 +72,10 @@ class AllowanceLedger implements LedgerClient {
     return { available_micro_usd: left, held_micro_usd: NOTHING, granted_micro_usd: NOTHING };
   }
 
+  async run(): Promise<null> {
+    return null;
+  }
+
   async close(): Promise<void> {}
 
   private async reserve(more: number): Promise<boolean> {
