@@ -17,8 +17,8 @@ import {
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
-import { bindModels } from './models/routes.ts';
 import { type Boot, bindPages, type Pages } from './pages.ts';
+import { bindPublicPages } from './public/routes.ts';
 import type { Streams } from './streams.ts';
 
 interface TenantListener {
@@ -53,7 +53,7 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   bindOperations(app, parts, [...signInOperations, ...fileOperations]);
   bindSignOn(app, parts);
-  bindModels(app, parts);
+  bindPublicPages(app, parts);
   bindYoga(app, {
     schema: tenantSchema,
     log: parts.log,

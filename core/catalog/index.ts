@@ -27,6 +27,7 @@ export { type Preset, presets } from './presets/presets.ts';
 export { listPriceRecords, type PriceRecord } from './recent-store.ts';
 export { scheduledPrices } from './scheduled.ts';
 export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from './shown/figures.ts';
+export { listProvidersOperation, ProviderView } from './shown/providers.ts';
 export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
 export { selectPriceHistory } from './store.ts';
 export {

@@ -5,9 +5,11 @@ import { modelStatsOperation } from './stats.ts';
 
 export { listAppsOperation, putAppOperation } from './apps.ts';
 export { FiguresMemory } from './memory.ts';
+export { type PublicApp, readPublicApp } from './public-app.ts';
 export { publishFigures } from './publish.ts';
 export { figureServices } from './published.ts';
-export { type ModelStats, readStats } from './stats.ts';
+export { RankingsView, rankingsOperation, readRankings } from './rankings.ts';
+export { changeKinds, ModelStats, modelStatsOperation, readStats } from './stats.ts';
 export { AppView } from './types.ts';
 
 export const figureOperations = [

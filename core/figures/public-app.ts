@@ -42,7 +42,7 @@ const PublicApp = named(
     generated_at: Time,
   }),
 );
-type PublicApp = Static<typeof PublicApp>;
+export type PublicApp = Static<typeof PublicApp>;
 
 type AppDays = Awaited<ReturnType<typeof readAppDays>>;
 
@@ -89,6 +89,13 @@ async function viewPublic(context: Context, app: AppRow): Promise<PublicApp> {
   };
 }
 
+/** What the app `slug` shows. @throws ServiceError not_found where none shows itself under that name. */
+export async function readPublicApp(context: Context, slug: string): Promise<PublicApp> {
+  const app = await publicApp(context, slug);
+  if (app === null) throw notFound();
+  return viewPublic(context, app);
+}
+
 export const publicAppOperation = operation({
   name: 'apps.public',
   method: 'GET',
@@ -111,11 +118,7 @@ export const publicAppOperation = operation({
     analytics: true,
     generated_at: '2026-11-21T10:00:00.000Z',
   },
-  async run(context, { slug }) {
-    const app = await publicApp(context, slug);
-    if (app === null) throw notFound();
-    return viewPublic(context, app);
-  },
+  run: (context, { slug }) => readPublicApp(context, slug),
 });
 
 const SVG = { content_type: 'image/svg+xml; charset=utf-8', inline: true } as const;

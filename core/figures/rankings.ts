@@ -9,7 +9,7 @@ import { AppCategory } from './types.ts';
 
 const RANKED_MAX = 100;
 
-const RankingsView = named(
+export const RankingsView = named(
   'Rankings',
   Type.Object({
     days: Type.Integer(),
@@ -37,7 +37,7 @@ const RankingsView = named(
     generated_at: Time,
   }),
 );
-type RankingsView = Static<typeof RankingsView>;
+export type RankingsView = Static<typeof RankingsView>;
 type Ranked = Pick<RankingsView, 'apps' | 'models'>;
 
 /** The most tokens first, in rounded numbers; what is equal after rounding goes by its id, so that rounding hides what it should. */
@@ -118,6 +118,23 @@ async function rank(context: Context, asked: Asked): Promise<Ranked> {
   };
 }
 
+/** The ranking of the last `days` and, where one is given, of the apps of a category. */
+export async function readRankings(
+  context: Context,
+  { days = 7, category }: { readonly days?: number; readonly category?: string },
+): Promise<RankingsView> {
+  const { min_orgs, refreshed_at } = await published(context);
+  const of = { days, category: category?.toLowerCase() ?? null, min_orgs };
+  const found =
+    refreshed_at === null ? { apps: [], models: [] } : await rank(context, { ...of, refreshed_at });
+  return {
+    days,
+    ...found,
+    analytics: isFresh(refreshed_at, context.now()),
+    generated_at: (refreshed_at ?? context.now()).toISOString(),
+  };
+}
+
 export const rankingsOperation = operation({
   name: 'rankings.get',
   method: 'GET',
@@ -140,16 +157,5 @@ export const rankingsOperation = operation({
     analytics: true,
     generated_at: '2026-11-21T10:00:00.000Z',
   },
-  async run(context, { days = 7, category }) {
-    const { min_orgs, refreshed_at } = await published(context);
-    const of = { days, category: category?.toLowerCase() ?? null, min_orgs };
-    const found =
-      refreshed_at === null ? { apps: [], models: [] } : await rank(context, { ...of, refreshed_at });
-    return {
-      days,
-      ...found,
-      analytics: isFresh(refreshed_at, context.now()),
-      generated_at: (refreshed_at ?? context.now()).toISOString(),
-    };
-  },
+  run: readRankings,
 });

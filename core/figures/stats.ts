@@ -32,9 +32,9 @@ const StatsDay = Type.Object({
   tpot_p50_ms: Figure,
 });
 
-const changeKinds = ['added', 'price', 'deprecated', 'retired', 'endpoint'] as const;
+export const changeKinds = ['added', 'price', 'deprecated', 'retired', 'endpoint'] as const;
 
-const ModelStats = named(
+export const ModelStats = named(
   'ModelStats',
   Type.Object({
     model: Type.String(),

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readSearch } from '@svc/admin-graphql/models/routes.ts';
+import { readSearch } from '@svc/admin-graphql/public/routes.ts';
 import { insertRows } from '@svc/core/analytics/store.ts';
 import { publishFigures } from '@svc/core/figures/index.ts';
 import { now } from '@svc/core/kernel/index.ts';
@@ -62,7 +62,13 @@ const rows = Array.from({ length: 40 }, (_, n) => {
   return { ...row, attempt_rows: row.attempt_rows.map((attempt) => ({ ...attempt, ...of })) };
 });
 await insertRows(harness.pool, rows);
+await insertRows(
+  harness.pool,
+  ['loud', 'shy'].map((app_id) => rowOf(harness.a, { model: 'acme/hostile-1', app_id, input_tokens: 1_200 })),
+);
 await publishFigures(harness.pool, { now: now(), min_orgs: 1 });
+const said = { name: HOSTILE, category: 'a&b', url: 'https://loud.example/?"><script>', public: true };
+await harness.call('PUT', '/v1/apps/loud', { key: harness.a.key, body: said });
 
 /** The text of a page, one space between its words. */
 const textOf = (body: string) =>
@@ -203,8 +209,49 @@ test('models stand side by side, the lowest price is marked, and what is unknown
     expect(textOf((await get(`/models/compare${query}`)).body)).toContain('Tick two to 4 models');
 });
 
+test('what is used most is ranked for everybody, and an app is named once it shows itself', async () => {
+  for (const query of ['', '?days=30', '?days=90&category=A%26B', '?days=5&days=x&category=%00']) {
+    const page = await get(`/rankings${query}`);
+    expect([query, page.statusCode]).toEqual([query, 200]);
+    expectHarmless(page.body);
+    expect(page.body).not.toContain('shy');
+  }
+  const body = (await get('/rankings')).body;
+  expect(body).toContain('href="/models/acme/hostile-1"');
+  expect(body).toContain('href="/rankings/apps/loud"');
+  expect(body).toContain('<option value="7" selected>');
+  expect(body).not.toContain('noindex');
+  expect(textOf(body)).toMatch(/1 acme\/hostile-1 \S+ 42 2 /);
+  const other = (await get('/rankings?days=30&category=games')).body;
+  expect(textOf(other)).toContain('No app that shows itself was used.');
+  expect(other).toContain('noindex');
+  expect(other).toContain('value="games"');
+});
+
+test('an app has a page when it shows itself; one that hides and one that is none are not told apart', async () => {
+  const page = await get('/rankings/apps/loud');
+  expect(page.statusCode).toBe(200);
+  expectHarmless(page.body);
+  const text = textOf(page.body);
+  for (const words of [HOSTILE, 'loud', 'a&b', '1.32K', 'acme/hostile-1']) expect(text).toContain(words);
+  expect(page.body).toContain('href="/rankings?category=a%26b"');
+  expect(page.body).toMatch(/<a href="https:\/\/loud\.example\/[^"]*" rel="nofollow noopener ugc">/);
+  expect(page.body).toMatch(/role="img" aria-label="Tokens by day, the most on [0-9-]{10}: /);
+  const missing = await Promise.all(
+    ['shy', 'none', '%3Cscript%3E'].map((slug) => get(`/rankings/apps/${slug}`)),
+  );
+  for (const answer of missing) {
+    expect([answer.statusCode, answer.headers['cache-control']]).toEqual([404, 'no-store']);
+    expect(answer.body).toBe(missing[0]?.body);
+    expectHarmless(answer.body);
+  }
+});
+
 test('pages and their style sheet are kept for a minute and asked again with their tag', async () => {
-  for (const url of ['/models', '/models/acme/dear-1', '/models/style.css']) {
+  for (const url of [
+    ...['/models', '/models/acme/dear-1', '/models/style.css'],
+    ...['/rankings', '/rankings/apps/loud'],
+  ]) {
     const first = await get(url);
     expect([url, first.headers['cache-control']]).toEqual([url, 'public, max-age=60']);
     const again = await get(url, { 'if-none-match': first.headers['etag'] as string });

@@ -13,10 +13,14 @@ const { a, b } = harness;
 let developer = '';
 let viewer = '';
 let stranger = '';
+let ranked = '';
 beforeAll(async () => {
+  const models = await gateway.inject({ url: '/v1/models', headers: { authorization: `Bearer ${a.key}` } });
+  ranked = models.json().data.find(({ id }: { id: string }) => !id.startsWith('sandbox/')).id;
   await insertRows(harness.pool, [
     ...[1, 2, 3].map(() => rowOf(a, { app_id: 'desk', input_tokens: 10, output_tokens: 5 })),
     rowOf(b, { app_id: 'other' }),
+    rowOf(a, { model: ranked, app_id: '' }),
   ]);
   await publishFigures(harness.pool, { now: now(), min_orgs: 1 });
   developer = await harness.signIn(await harness.makePerson(a, 'developer'));
@@ -66,4 +70,26 @@ test('who may changes an app, and what is refused is refused with the code of RE
     app: { name: 'desk', category: null, url: null, public: false },
   });
   expect(world.defects).toEqual([]);
+});
+
+test('rankings, providers and what became of a model are those of REST, on both servers', async () => {
+  const [vendor, model] = ranked.split('/');
+  const rest = async (url: string) =>
+    (await gateway.inject({ url, headers: { authorization: `Bearer ${developer}` } })).json();
+  const document = `{ rankings(days: 7) { days apps { id requests tokens models } models { id requests tokens apps } analytics }
+    providers { id name trains zdr status endpoints retentionDays }
+    model(name: "${ranked}") { stats { analytics series { endpointId day attempts uptime } apps { appId } changelog { kind summary } } } }`;
+  const asked = (await world.ask(tenant, developer, document)).data;
+  const rankings = await rest('/v1/rankings?days=7');
+  expect(rankings.models).toMatchObject([{ id: ranked, requests: 1 }]);
+  expect(asked.rankings).toEqual({
+    ...{ days: 7, apps: rankings.apps, models: rankings.models, analytics: rankings.analytics },
+  });
+  const providers = (await rest('/v1/providers')).data as { id: string }[];
+  expect(asked.providers.map(({ id }: { id: string }) => id)).toEqual(providers.map(({ id }) => id));
+  const stats = await rest(`/v1/models/${vendor}/${model}/stats`);
+  expect(asked.model.stats.series).toHaveLength(stats.series.length);
+  expect(asked.model.stats.changelog).toHaveLength(stats.changelog.length);
+  const by_key = await world.ask(gateway, a.key, document);
+  expect(by_key.data).toEqual(asked);
 });

@@ -6,7 +6,7 @@ import type { Catalog, Endpoint, Provider } from '../types.ts';
 import { EndpointStatus, statusOf } from '../view.ts';
 import { figuresOf } from './figures.ts';
 
-const ProviderView = named(
+export const ProviderView = named(
   'CatalogProvider',
   Type.Object({
     id: Type.String(),

@@ -5,12 +5,21 @@ import {
   getNamedModelOperation,
   listEndpointsOperation,
   listModelsOperation,
+  listProvidersOperation,
   ModelView,
   modelCapabilities,
   modelModalities,
   modelSorts,
   modelStatuses,
+  ProviderView,
 } from '@svc/core/catalog/index.ts';
+import {
+  changeKinds,
+  ModelStats,
+  modelStatsOperation,
+  RankingsView,
+  rankingsOperation,
+} from '@svc/core/figures/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
@@ -22,8 +31,13 @@ derive.enum('ModelModality', modelModalities);
 derive.enum('ModelSort', modelSorts);
 derive.enum('ModelStatus', modelStatuses);
 derive.enum('EndpointStatus', endpointStatuses);
+derive.enum('ModelChangeKind', changeKinds);
 
 const Endpoint = derive.output('ModelEndpoint', EndpointView);
+
+const Stats = derive.output('ModelStats', ModelStats, { omit: ['model'] });
+const Provider = derive.output('CatalogProvider', ProviderView);
+const Rankings = derive.output('Rankings', RankingsView);
 
 /** A model, and the environment whose catalog it was read from: a test key sees the stand-ins of the sandbox. */
 interface Shown {
@@ -53,10 +67,41 @@ const Model = derive.output('Model', ModelView, {
         return (await runner.run(listEndpointsOperation, input, { environment })).data;
       },
     }),
+    stats: t.field({
+      type: Stats,
+      nullable: true,
+      description: 'How it did day by day, who uses it, and what changed and will.',
+      complexity: { field: 50 },
+      extensions: { operation: modelStatsOperation.name },
+      resolve: ({ id, environment }: Shown, _args: unknown, { runner }: TenantContext) => {
+        const [vendor, ...rest] = id.split('/');
+        return runner.run(modelStatsOperation, { vendor, model: rest.join('/') }, { environment });
+      },
+    }),
   }),
 });
 
 builder.queryFields((t) => ({
+  providers: t.field({
+    type: [Provider],
+    nullable: true,
+    description: 'The providers that models are served by, and what they do with what they are sent.',
+    extensions: { operation: listProvidersOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listProvidersOperation, {})).data,
+  }),
+  rankings: t.field({
+    type: Rankings,
+    nullable: true,
+    description: 'Apps and models by tokens.',
+    args: { days: t.arg.int(), category: t.arg.string() },
+    complexity: { field: 50 },
+    extensions: { operation: rankingsOperation.name },
+    resolve: (_root, { days, category }, { runner }) =>
+      runner.run(rankingsOperation, {
+        ...(days == null ? {} : { days }),
+        ...(category == null ? {} : { category }),
+      }),
+  }),
   models: t.field({
     type: [Model],
     nullable: true,

@@ -74,7 +74,7 @@ test('an app is shown to everybody and taken back, and its badge is there to cop
   await pressByKeyboard(page, badge.getByRole('button', { name: 'Copy the badge' }));
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(copied).toBe(
-    `[![Notes <b>](${stack.gateway_url}/v1/apps/notes/badge)](${stack.gateway_url}/v1/apps/notes/public)`,
+    `[![Notes <b>](${stack.gateway_url}/v1/apps/notes/badge)](${stack.console_url}/rankings/apps/notes)`,
   );
   await page.keyboard.press('Escape');
   await pressByKeyboard(page, page.getByRole('button', { name: 'Edit Notes <b>' }));

@@ -104,7 +104,7 @@ export function BadgeDialog({ app, base_url, onClose }: Of & { base_url: string 
       onClose={onClose}
     >
       <div className="app-form">
-        <Code code={badgeSnippet(app, base_url)} what="the badge" />
+        <Code code={badgeSnippet(app, { base_url, origin: window.location.origin })} what="the badge" />
         <div className="dialog-foot">
           <Button onClick={onClose} data-autofocus>
             Close

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { badgeSnippet, inputOf, standingOf } from './words.ts';
 
-test('a badge is an image that leads to what the app shows, whatever its name', () => {
-  expect(badgeSnippet({ slug: 'notes', name: 'Notes' }, 'https://api.example/')).toBe(
-    '[![Notes](https://api.example/v1/apps/notes/badge)](https://api.example/v1/apps/notes/public)',
+test('a badge is an image that leads to the page of the app, whatever its name', () => {
+  const at = { base_url: 'https://api.example/', origin: 'https://console.example' };
+  expect(badgeSnippet({ slug: 'notes', name: 'Notes' }, at)).toBe(
+    '[![Notes](https://api.example/v1/apps/notes/badge)](https://console.example/rankings/apps/notes)',
   );
-  expect(badgeSnippet({ slug: 'n', name: 'a](javascript:x) [\\' }, 'https://a.example')).toMatch(
+  expect(badgeSnippet({ slug: 'n', name: 'a](javascript:x) [\\' }, at)).toMatch(
     /^\[!\[a\\\]\(javascript:x\) \\\[\\\\\]\(https:/,
   );
 });

@@ -12,15 +12,16 @@ export function standingOf({ owned, public: is_public }: Pick<App, 'owned' | 'pu
   return is_public ? { tone: 'ok', word: 'public' } : { tone: 'mute', word: 'private' };
 }
 
-const addressOf = (base_url: string, slug: string) => `${base_url.replace(/\/+$/, '')}/v1/apps/${slug}`;
-
 /** Marks that end the text of a link or an image in Markdown. */
 const plain = (name: string) => name.replaceAll(/[\\[\]]/g, (mark) => `\\${mark}`);
 
-/** The badge of an app for a README: an image that leads to what the app shows. */
-export function badgeSnippet({ slug, name }: Pick<App, 'slug' | 'name'>, base_url: string): string {
-  const at = addressOf(base_url, slug);
-  return `[![${plain(name)}](${at}/badge)](${at}/public)`;
+/** The badge of an app for a README: an image, from the gateway at `base_url`, that leads to the app's page at `origin`. */
+export function badgeSnippet(
+  { slug, name }: Pick<App, 'slug' | 'name'>,
+  { base_url, origin }: { base_url: string; origin: string },
+): string {
+  const image = `${base_url.replace(/\/+$/, '')}/v1/apps/${slug}/badge`;
+  return `[![${plain(name)}](${image})](${origin}/rankings/apps/${slug})`;
 }
 
 interface Fields {

@@ -15,6 +15,13 @@ export function tokens(count: number): string {
   return count >= 1_000 ? `${Math.round(count / 1_000)}K` : String(count);
 }
 
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+/** What was used, in three digits: `1.22K`, `204M`. */
+export const used = (value: number): string => compact.format(value);
+
+export const callsOf = (value: number): string =>
+  `${value.toLocaleString('en-US')} ${value === 1 ? 'call' : 'calls'}`;
+
 export const milliseconds = (value: number | null): string =>
   value === null ? '–' : `${Math.round(value).toLocaleString('en-US')} ms`;
 

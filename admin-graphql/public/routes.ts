@@ -1,4 +1,4 @@
-// `/models`: the public pages of the catalog. Whoever looks needs no account and no JavaScript; what is asked is the filter
+// `/models` and `/rankings`: the public pages. Whoever looks needs no account and no JavaScript; what is asked is the filter
 // of a form, and what is not understood of it is passed over.
 import {
   figuresOf,
@@ -9,14 +9,16 @@ import {
   viewEndpoint,
   viewModel,
 } from '@svc/core/catalog/index.ts';
-import { readStats } from '@svc/core/figures/index.ts';
+import { readPublicApp, readRankings, readStats } from '@svc/core/figures/index.ts';
 import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
 import { addAnswerHooks, type HttpParts, keepable, requestContext, takeTurn } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
+import { appPage, missingAppPage } from './app-page.ts';
 import { STYLE, STYLE_PATH } from './frame.ts';
 import { COMPARED_MAX, comparePage, listPage } from './list-page.ts';
 import { missingPage, modelPage } from './model-page.ts';
+import { RANKED_DAYS, rankingsPage } from './rankings-page.ts';
 
 /** As the console's, of which these pages need less: no script, no connection. */
 const POLICY = [
@@ -31,7 +33,7 @@ const cached = { scope: 'public' } as const;
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 interface PageRequest {
-  readonly Params: { readonly vendor?: string; readonly model?: string };
+  readonly Params: { readonly vendor?: string; readonly model?: string; readonly slug?: string };
   readonly Querystring: Query;
 }
 type Request = FastifyRequest<PageRequest>;
@@ -134,8 +136,27 @@ async function showNamed(parts: HttpParts, context: Context, request: Request, r
   }
 }
 
+async function showRankings(context: Context, query: Query, origin: string): Promise<string> {
+  const asked = Number(listed(query['days'])[0]);
+  const days = RANKED_DAYS.find((one) => one === asked) ?? 7;
+  const text = listed(query['category'])[0]?.trim().normalize('NFC').slice(0, 40) ?? '';
+  const category = text === '' ? null : text;
+  const view = await readRankings(context, { days, ...(category === null ? {} : { category }) });
+  return rankingsPage({ view, category, origin });
+}
+
+async function showApp(origin: string, context: Context, request: Request, reply: FastifyReply) {
+  const { slug = '' } = request.params;
+  try {
+    return send(request, reply, 200, appPage({ app: await readPublicApp(context, slug), origin }));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+    return send(request, reply, 404, missingAppPage(origin));
+  }
+}
+
 /** Binds the pages and their style sheet. */
-export function bindModels(app: FastifyInstance, parts: HttpParts): void {
+export function bindPublicPages(app: FastifyInstance, parts: HttpParts): void {
   const origin = originOf(parts);
   type Show = (context: Context, request: Request, reply: FastifyReply) => Promise<FastifyReply>;
   app.register(async (scope) => {
@@ -154,6 +175,10 @@ export function bindModels(app: FastifyInstance, parts: HttpParts): void {
       send(request, reply, 200, await showComparison(context, request.query, origin)),
     );
     page('/models/:vendor/:model', (context, request, reply) => showNamed(parts, context, request, reply));
+    page('/rankings', async (context, request, reply) =>
+      send(request, reply, 200, await showRankings(context, request.query, origin)),
+    );
+    page('/rankings/apps/:slug', (context, request, reply) => showApp(origin, context, request, reply));
     scope.known_paths.add('GET', STYLE_PATH, false);
     scope.get(STYLE_PATH, async (request, reply) => {
       const fresh = keepable({ request, reply }, cached, { body: STYLE, output: null });

@@ -32,7 +32,7 @@ ${unlisted && html`<meta name="robots" content="noindex">`}
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header>
-<nav aria-label="Main"><a class="brand" href="/models">Models and prices</a><a href="/sign-in">Console</a></nav>
+<nav aria-label="Main"><a class="brand" href="/models">Models and prices</a><span class="links"><a href="/rankings">Rankings</a><a href="/sign-in">Console</a></span></nav>
 </header>
 <main id="content">
 ${body}
@@ -86,6 +86,8 @@ button { min-height: 36px; padding: 6px 14px; font: inherit; font-weight: 550; c
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 12px; margin: 16px 0; }
 dl div { padding: 10px 12px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; } dd { margin: 0; font-weight: 550; }
 svg.days { display: block; width: 100%; min-width: 180px; height: 28px; } svg .good { fill: var(--ok); } svg .poor { fill: var(--warn); } svg .down { fill: var(--bad); } svg .none { fill: var(--none); }
+th.place, td.place { width: 64px; text-align: right; } header .links { display: flex; gap: 16px; } svg.share { display: block; width: 100%; max-width: 260px; height: 4px; margin-top: 6px; }
+svg.share rect, svg .use { fill: var(--accent); } svg.trend { display: block; width: 100%; height: 96px; }
 ul.plain { margin: 0; padding-left: 18px; } .note { padding: 10px 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: 8px; top: -60px; padding: 8px 14px; background: var(--accent); color: var(--on-accent); border-radius: 8px; } .skip:focus { top: 8px; }
