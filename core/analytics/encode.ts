@@ -1,4 +1,4 @@
-// Batches of rows as array literals of composites (types `request_row_v1`, `request_attempt_v1`; the order of the
+// Batches of rows as array literals of composites (types `request_row_v2`, `request_attempt_v1`; the order of the
 // members is the types'). Measured at 500 rows with an attempt each: PostgreSQL 22 µs a row against 42 as JSON.
 import { ulidMs } from '../kernel/index.ts';
 import type { AttemptRow, RequestRow } from './types.ts';
@@ -73,7 +73,8 @@ function rowLiteral(row: RequestRow, ts: string): string {
     `${word(row.price_version_id)},${row.bytes_in},${row.bytes_out},${row.tool_calls},` +
     `${flag(row.has_images)},${flag(row.has_tools)},${flag(row.has_schema)},${json(row.tags)},` +
     `${word(row.user_agent)},${word(row.client_ip_prefix)},${json(row.route_trace)},` +
-    `${json(row.warnings)})"`
+    // A spool of the release before has rows without a session.
+    `${json(row.warnings)},${text(row.session_id ?? '')})"`
   );
 }
 

@@ -38,6 +38,7 @@ export const rowExample: RowView = {
   logged: false,
   app_id: '',
   user_hash: '',
+  session_id: 'run-42',
 };
 
 export const rowDetailExample: RowDetail = {

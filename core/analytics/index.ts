@@ -37,5 +37,6 @@ export {
 } from './subjects/store.ts';
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
-export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';
-export { listModelsUsed, listUsers, readCosts, sumUsage } from './usage-store.ts';
+export { usageGranularities, usageRanges } from './usage/buckets.ts';
+export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
+export { listModelsUsed, listUsers, readCosts } from './usage-store.ts';

@@ -71,6 +71,7 @@ function row(other: Partial<RequestRow> = {}): RequestRow {
     logged: false,
     app_id: '',
     user_hash: '',
+    session_id: '',
     cell: 'local',
     dialect_in: 'chat',
     upstream_model: '',

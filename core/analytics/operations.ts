@@ -27,6 +27,8 @@ import { listCopies } from './read-store.ts';
 import { Generation, RowView, RowWithPayload } from './schema.ts';
 import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
 import { rowStatuses } from './types.ts';
+import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
+
 import { getUsageOperation } from './usage.ts';
 import { viewDetail, viewRow } from './view.ts';
 
@@ -51,6 +53,7 @@ const filterMembers = {
   min_cost_micro: Cost,
   max_cost_micro: Cost,
   q: Type.Optional(Type.String({ description: 'prefix of a request id' })),
+  ...callerFilters,
   environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
 };
 const ListInput = Type.Object({
@@ -97,6 +100,7 @@ function filterOf(input: Wanted): RowFilter {
     min_cost_micro: input.min_cost_micro ?? null,
     max_cost_micro: input.max_cost_micro ?? null,
     q: input.q?.toUpperCase() ?? null,
+    ...callerFilterOf(input),
   };
 }
 

@@ -114,11 +114,11 @@ export async function listStored(
     name: 'analytics.list_stored',
     text: `
       select ${ROW_COLUMNS}, replays, stored_at
-        from analytics_stored($1, $2, $15, $16, ${LATE_WITHIN})
+        from analytics_stored($1, $2, $20, $21, ${LATE_WITHIN})
        where true ${FILTERED}
-         and not request_id = any ($17)
+         and not request_id = any ($22)
        order by stored_at, request_id
-       limit $18`,
+       limit $23`,
     values: [
       ...[args.org_id, args.environment, ...filterValues(args.filter)],
       ...[args.from, args.until, args.sent, args.limit],

@@ -10,7 +10,7 @@ import type { Id, RequestId } from '../kernel/index.ts';
 import type { RequestRow } from './index.ts';
 import { insertLateRows, isLate, rollUpUsage } from './roll-up.ts';
 import { insertRows } from './store.ts';
-import { sumUsage } from './usage-store.ts';
+import { ANY_CALLER, sumUsage } from './usage-store.ts';
 
 const pool = createPool(await createTestDatabase(), { max: 4 });
 afterAll(() => pool.end());
@@ -73,8 +73,11 @@ async function bothWays(org_id: Id<'org'>, from: Date, to: Date) {
     key_id: null,
     model: null,
     provider: null,
+    ...ANY_CALLER,
   } as const;
-  const sums = await sumUsage(pool, filter, { unit: 'all', group: 'model', tag: null });
+  const sums = await sumUsage(pool, filter, {
+    ...{ starts: [from.getTime()], group: 'model', tag: null, kept_from: 0 },
+  });
   const shown = sums.map(({ key, requests, ok, cost_micro }) => ({ key, requests, ok, cost_micro }));
   const order = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
   return { rows: rows.sort(order), usage: shown.sort(order) };

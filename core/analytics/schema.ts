@@ -36,6 +36,9 @@ const rowMembers = {
   logged: Type.Boolean(),
   app_id: Type.String(),
   user_hash: Type.String(),
+  session_id: Type.String({
+    description: 'of a conversation or a run of an agent, as calls send it in `svc.session`',
+  }),
 };
 export const RowView = named('RequestRow', Type.Object(rowMembers));
 export type RowView = Static<typeof RowView>;

@@ -13,7 +13,7 @@ export const ROW_COLUMNS = `
   cache_write_tokens, reasoning_tokens, usage_source, cost_micro, ttft_ms, duration_ms, upstream_ttft_ms,
   gw_overhead_ms, stream, byok, zdr, logged, app_id, user_hash, cell, dialect_in, upstream_model,
   price_version_id, bytes_in, bytes_out, tool_calls, has_images, has_tools, has_schema, tags, user_agent,
-  client_ip_prefix, route_trace, warnings`;
+  client_ip_prefix, route_trace, warnings, session_id`;
 const ATTEMPT_COLUMNS = `
   request_id, call_ts, attempt, ts, provider, endpoint_id, pool_id, key_hint, outcome, http_status, error_class,
   ttft_ms, duration_ms, output_tokens`;
@@ -106,7 +106,7 @@ export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<
     text: `
       with row as (
         insert into request_row as r (${ROW_COLUMNS})
-        select ${ROW_COLUMNS} from unnest($1::request_row_v1[])
+        select ${ROW_COLUMNS} from unnest($1::request_row_v2[])
         on conflict (request_id, ts) do update set ${ALL_OF_ROW}
           where exists (select from request_attempt a
                          where a.request_id = r.request_id and a.attempt = 1 and a.call_ts = r.ts
@@ -212,9 +212,16 @@ export interface RowFilter {
   readonly max_cost_micro: number | null;
   /** Prefix of a request id, upper case. */
   readonly q: string | null;
+  /** The `user_hash`; "" is the calls without one. The same for session and app. */
+  readonly user: string | null;
+  readonly session: string | null;
+  readonly app: string | null;
+  /** Of a tag: its name, and its value ("" where a call does not have it); without a value, calls that have it. */
+  readonly tag: string | null;
+  readonly tag_value: string | null;
 }
 
-/** What a filter asks of a row, with its values as $3 to $14 (`filterValues`). */
+/** What a filter asks of a row, with its values as $3 to $19 (`filterValues`). */
 export const FILTERED = `
          and ($3::timestamptz is null or ts >= $3)
          and ($4::timestamptz is null or ts < $4)
@@ -227,15 +234,21 @@ export const FILTERED = `
          and (not $11 or attempts > 1)
          and ($12::bigint is null or cost_micro >= $12)
          and ($13::bigint is null or cost_micro <= $13)
-         and ($14::text is null or starts_with(request_id, $14))`;
+         and ($14::text is null or starts_with(request_id, $14))
+         and ($15::text is null or user_hash = $15)
+         and ($16::text is null or session_id = $16)
+         and ($17::text is null or app_id = $17)
+         and ($18::text is null or ($19::text is null and tags ? $18) or coalesce(tags ->> $18, '') = $19)`;
 
 /** The values of `FILTERED`, in their order. */
 export function filterValues(filter: RowFilter): readonly unknown[] {
   const { since, until, project_id, key_id, model, provider, status } = filter;
   const { errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q } = filter;
+  const { user, session, app, tag, tag_value } = filter;
   return [
     ...[since, until, project_id, key_id, model, provider, status],
     ...[errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q],
+    ...[user, session, app, tag, tag_value],
   ];
 }
 
@@ -256,9 +269,9 @@ export async function listRows(
     text: `
       select ${ROW_COLUMNS}, replays from request_row
        where org_id = $1 and environment = $2 ${FILTERED}
-         and ($15::timestamptz is null or (ts, request_id) < ($15, $16))
+         and ($20::timestamptz is null or (ts, request_id) < ($20, $21))
        order by ts desc, request_id desc
-       limit $17`,
+       limit $22`,
     values: [
       ...[args.org_id, args.environment, ...filterValues(filter)],
       ...[after === null ? null : new Date(after.at), after?.id ?? null, args.limit],

@@ -63,6 +63,8 @@ export interface RequestRow {
   readonly logged: boolean;
   readonly app_id: string;
   readonly user_hash: string;
+  /** As the caller sent it: of a conversation or of a run of an agent; "" without one. An erasure of the end user empties it. */
+  readonly session_id: string;
   readonly cell: string;
   readonly dialect_in: string;
   readonly upstream_model: string;

@@ -1,5 +1,6 @@
 // SQL of usage: hours that are over and sealed, and the rows of those that are not.
 import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
+import type { CallerFilter } from './usage/caller-filters.ts';
 
 /** The figures of rows `r`, in the order of usage_hour's columns. */
 const FIGURES = `
@@ -12,7 +13,7 @@ const HOUR_COLUMNS = `
   output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro`;
 const GROUPS = `org_id, environment, date_trunc('hour', ts, 'UTC'), project_id, key_id, model, provider, byok, app_id`;
 
-export interface UsageFilter {
+export interface UsageFilter extends CallerFilter {
   readonly org_id: Id<'org'>;
   readonly environment: Environment;
   /** Inclusive. */
@@ -24,6 +25,9 @@ export interface UsageFilter {
   readonly model: string | null;
   readonly provider: string | null;
 }
+
+/** A filter that asks nothing of what callers said. */
+export const ANY_CALLER: CallerFilter = { user: null, session: null, app: null, tag: null, tag_value: null };
 
 export interface UsageSum {
   /** Start of the bucket. */
@@ -40,33 +44,41 @@ export interface UsageSum {
   readonly cost_micro: number;
 }
 
-/** Whole hours before the seal are read from their sums, all others from rows, which alone have tags. */
-const SUM_USAGE = `
+const OF_ROW = `
+    select ts, project_id, key_id, model, provider, byok, app_id, user_hash, session_id, tags, 1, (status = 'ok')::int,
+           (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
+           cache_write_tokens, reasoning_tokens, cost_micro`;
+
+/**
+ * Whole hours before the seal are read from their sums, all others from rows, and so is an hour that a bucket ends in ($12).
+ * Only rows have user, session and tags: for these sums are read where rows are gone ($13), and say "" of all three.
+ * `narrow` is a further condition on rows that an index helps with.
+ */
+const sumText = (narrow: string) => `
   with edge as (
     select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
-           case when $10 = 'tag' then '-infinity'
-                else least(coalesce((select until from usage_seal), '-infinity'),
-                           date_trunc('hour', $4::timestamptz, 'UTC')) end as until),
+           least(coalesce((select until from usage_seal), '-infinity'),
+                 date_trunc('hour', $4::timestamptz, 'UTC'), coalesce($13::timestamptz, 'infinity')) as until),
   counted as (
-    select hour as ts, project_id, key_id, model, provider, byok, app_id, null::jsonb as tags, requests, ok, errors,
-           input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro
+    select hour as ts, project_id, key_id, model, provider, byok, app_id, '' as user_hash, '' as session_id,
+           '{}'::jsonb as tags, requests, ok, errors, input_tokens, output_tokens, cache_read_tokens,
+           cache_write_tokens, reasoning_tokens, cost_micro
       from usage_hour
      where org_id = $1 and environment = $2
-       and hour >= (select first from edge) and hour < (select until from edge)
-    union all
-    select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
-           (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
-           cache_write_tokens, reasoning_tokens, cost_micro
+       and hour >= (select first from edge) and hour < (select until from edge) and not hour = any ($12::timestamptz[])
+    union all ${OF_ROW}
       from request_row
      where org_id = $1 and environment = $2 and ts >= $3 and ts < $4
-       and ts >= (select greatest(first, until) from edge)
-    union all
-    select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
-           (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
-           cache_write_tokens, reasoning_tokens, cost_micro
+       and ts >= (select greatest(first, until) from edge) ${narrow}
+    union all ${OF_ROW}
+      from unnest($12::timestamptz[]) as split (hour)
+      join request_row on ts >= split.hour and ts < split.hour + interval '1 hour'
+     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4
+       and split.hour >= (select first from edge) and split.hour < (select until from edge) ${narrow}
+    union all ${OF_ROW}
       from request_row
-     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge))
-  select case when $9 = 'all' then $3::timestamptz else date_trunc($9, ts, 'UTC') end as bucket,
+     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge) ${narrow})
+  select ($9::timestamptz[])[width_bucket(ts, $9::timestamptz[])] as bucket,
          case $10::text
            when 'project' then project_id
            when 'key' then key_id
@@ -74,6 +86,8 @@ const SUM_USAGE = `
            when 'provider' then provider
            when 'byok' then byok::text
            when 'app' then app_id
+           when 'user' then user_hash
+           when 'session' then session_id
            when 'tag' then coalesce(tags ->> $11::text, '')
            else '' end as key,
          sum(requests)::bigint as requests, sum(ok)::bigint as ok, sum(errors)::bigint as errors,
@@ -86,32 +100,61 @@ const SUM_USAGE = `
      and ($6::text is null or key_id = $6)
      and ($7::text is null or model = $7)
      and ($8::text is null or provider = $8)
+     and ($14::text is null or app_id = $14)
+     and ($15::text is null or user_hash = $15)
+     and ($16::text is null or session_id = $16)
+     and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)
    group by 1, 2`;
 
-/**
- * Sums per bucket (`hour`, `day`, or `all` for one) and value of `group` ("" everywhere where it is null), in no
- * order. `tag` names the tag of group `tag`.
- */
-export async function sumUsage(
-  db: Db,
-  filter: UsageFilter,
-  by: { unit: 'hour' | 'day' | 'all'; group: string | null; tag: string | null },
-): Promise<UsageSum[]> {
+/** By what the index of a subject or of a session finds rows; both leave out rows that name none. */
+const NARROW = {
+  any: { name: 'analytics.sum_usage', text: sumText('') },
+  user: {
+    name: 'analytics.sum_usage_of_user',
+    text: sumText(`and user_hash = $15 and user_hash <> ''`),
+  },
+  session: {
+    name: 'analytics.sum_usage_of_session',
+    text: sumText(`and session_id = $16 and session_id <> ''`),
+  },
+};
+
+function narrowestOf({ session, user }: UsageFilter): keyof typeof NARROW {
+  if ((session ?? '') !== '') return 'session';
+  return (user ?? '') === '' ? 'any' : 'user';
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What a usage is summed by. */
+interface UsageBy {
+  /** Starts of the buckets, ascending; the first is not after the range. */
+  readonly starts: readonly number[];
+  /** Null: one group "". */
+  readonly group: string | null;
+  /** Names the tag of group `tag`. */
+  readonly tag: string | null;
+  /** Rows of calls before this time are gone, and only sums of hours are left. Milliseconds. */
+  readonly kept_from: number;
+}
+
+/** Sums per bucket and value of `group`, in no order. */
+export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
+  const { starts, group, tag, kept_from } = by;
+  const split = starts.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS);
+  // An hour without rows cannot be split any more: it is in the bucket that it begins in.
+  const inside = split.filter((hour, i) => i > 0 && hour !== starts[i] && hour >= kept_from);
+  const of_rows =
+    ['tag', 'user', 'session'].includes(group ?? '') ||
+    [filter.user, filter.session, filter.tag].some((value) => value !== null);
+  const dates = (times: readonly number[]) => times.map((at) => new Date(at));
   const { rows } = await db.query<UsageSum>({
-    name: 'analytics.sum_usage',
-    text: SUM_USAGE,
+    ...NARROW[narrowestOf(filter)],
     values: [
-      filter.org_id,
-      filter.environment,
-      filter.from,
-      filter.to,
-      filter.project_id,
-      filter.key_id,
-      filter.model,
-      filter.provider,
-      by.unit,
-      by.group,
-      by.tag,
+      ...[filter.org_id, filter.environment, filter.from, filter.to],
+      ...[filter.project_id, filter.key_id, filter.model, filter.provider],
+      ...[dates(starts), group, tag, dates(inside), of_rows ? new Date(kept_from) : null],
+      ...[filter.app, filter.user, filter.session, filter.tag, filter.tag_value],
     ],
   });
   return rows;

@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox';
 import {
   csv,
+  type Db,
   FileAnswer,
   invalid,
   named,
@@ -10,21 +11,21 @@ import {
   oneOf,
   operation,
   orgCaller,
-  ServiceError,
   Time,
   TimeIn,
-  timeInMs,
 } from '../kernel/index.ts';
 import { findOrg } from '../orgs/index.ts';
-import { sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
+import { KEPT_DAYS } from './store.ts';
+import { dayStarts, type UsageRange, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
+import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
+import { ANY_CALLER, sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
 
-export const usageRanges = ['24h', '7d', '30d', '90d', 'custom'] as const;
-export const usageGranularities = ['hour', 'day'] as const;
-export const usageGroupings = ['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const;
+export const usageGroupings = [
+  ...(['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const),
+  ...(['user', 'session'] as const),
+] as const;
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const DAYS_MAX = 400;
+const DAY_MS = 86_400_000;
 const GROUPS_MAX = 200;
 const OTHER = '__other';
 
@@ -51,7 +52,11 @@ export const UsageView = named(
     object: Type.Literal('usage'),
     range: named(
       'UsagePeriod',
-      Type.Object({ ...Window, granularity: oneOf(usageGranularities, 'UsageGranularity') }),
+      Type.Object({
+        ...Window,
+        granularity: oneOf(usageGranularities, 'UsageGranularity'),
+        timezone: Type.String({ description: 'whose days the buckets are; hours are those of UTC' }),
+      }),
     ),
     group_by: nullable(oneOf(usageGroupings, 'UsageGrouping')),
     totals: Figures,
@@ -81,51 +86,23 @@ const UsageInput = Type.Object({
   to: Type.Optional(TimeIn),
   granularity: Type.Optional(oneOf(usageGranularities, 'UsageGranularity')),
   group_by: Type.Optional(oneOf(usageGroupings, 'UsageGrouping')),
-  tag: Type.Optional(Type.String({ description: 'the name of the tag; needed by `group_by=tag`' })),
+  timezone: Type.Optional(
+    Type.String({
+      description: 'name of the IANA database for the days, like Asia/Kolkata; UTC unless given',
+    }),
+  ),
   compare: Type.Optional(Type.Boolean()),
   project_id: Name,
   key_id: Name,
   model: Name,
   provider: Name,
+  ...callerFilters,
+  tag: Type.Optional(
+    Type.String({ description: 'the name of a tag: what `group_by=tag` groups by, else calls that have it' }),
+  ),
   environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
   format: Type.Optional(oneOf(['json', 'csv'], 'TableFormat')),
 });
-type UsageInput = Static<typeof UsageInput>;
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
-  readonly unit: 'hour' | 'day';
-}
-
-const spans = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS } as const;
-
-/** The range that `input` names at `now` (milliseconds). @throws ServiceError invalid_request, range_too_long. */
-export function usageRange(input: UsageInput, now: number): Range {
-  const range = input.range ?? '24h';
-  let from: number;
-  let to = now;
-  if (range === 'custom') {
-    if (input.from === undefined) throw invalid('from', 'missing', 'range=custom needs from.');
-    if (input.to === undefined) throw invalid('to', 'missing', 'range=custom needs to.');
-    from = timeInMs(input.from);
-    to = timeInMs(input.to);
-    if (from >= to) throw invalid('from', 'range', 'from lies before to.');
-    if (to - from > DAYS_MAX * DAY_MS) {
-      throw new ServiceError('range_too_long', `A range has at most ${DAYS_MAX} days.`, {
-        param: 'from',
-        details: { days_max: DAYS_MAX },
-      });
-    }
-  } else {
-    from = now - spans[range];
-  }
-  const span = to - from;
-  const natural = span > 30 * DAY_MS ? 'day' : 'hour';
-  const unit = span > 90 * DAY_MS ? 'day' : (input.granularity ?? natural);
-  const size = unit === 'day' ? DAY_MS : HOUR_MS;
-  return { from: Math.floor(from / size) * size, to, unit };
-}
 
 function nothing(): Figures {
   return Object.fromEntries(names.map((name) => [name, 0])) as Figures;
@@ -141,12 +118,10 @@ function totalOf(sums: readonly UsageSum[]): Figures {
   return total;
 }
 
-function seriesOf(sums: readonly UsageSum[], { from, to, unit }: Range): ({ bucket: string } & Figures)[] {
-  const size = unit === 'day' ? DAY_MS : HOUR_MS;
-  const buckets = new Map<number, { bucket: string } & Figures>();
-  for (let at = from; at < to; at += size) {
-    buckets.set(at, { bucket: new Date(at).toISOString(), ...nothing() });
-  }
+function seriesOf(sums: readonly UsageSum[], { starts }: UsageRange): ({ bucket: string } & Figures)[] {
+  const buckets = new Map(
+    starts.map((at) => [at, { bucket: new Date(at).toISOString(), ...nothing() }] as const),
+  );
   for (const sum of sums) {
     const bucket = buckets.get(sum.bucket.getTime());
     if (bucket !== undefined) add(bucket, sum);
@@ -183,7 +158,7 @@ function groupSeriesOf(sums: readonly UsageSum[], groups: readonly { key: string
 }
 
 /** One row per bucket and group, oldest first; without a group one per bucket, empty ones too. */
-function exportOf(sums: readonly UsageSum[], range: Range, group_by: string | null): string {
+function exportOf(sums: readonly UsageSum[], range: UsageRange, group_by: string | null): string {
   const rows =
     group_by === null
       ? seriesOf(sums, range).map((row) => ({ ...row, key: '' }))
@@ -191,6 +166,21 @@ function exportOf(sums: readonly UsageSum[], range: Range, group_by: string | nu
   const shown = rows.map((row) => ({ ...row, group_by: group_by ?? '' }));
   shown.sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
   return csv(['bucket', 'group_by', 'key', ...names], shown);
+}
+
+/** The first day whose rows are surely there at `now`; of those before only the sums of hours are. */
+function keptFrom(now: Date): number {
+  return Math.ceil(now.getTime() / DAY_MS - KEPT_DAYS.rows) * DAY_MS;
+}
+
+/** Cost and number of calls of an organization by UTC day. */
+export function sumUsageByDay(
+  db: Db,
+  of: Pick<UsageFilter, 'org_id' | 'environment' | 'from' | 'to'>,
+): Promise<UsageSum[]> {
+  const starts = dayStarts({ from: of.from.getTime(), to: of.to.getTime() });
+  const anything = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
+  return sumUsage(db, { ...of, ...anything }, { starts, group: null, tag: null, kept_from: 0 });
 }
 
 const figuresExample = {
@@ -221,7 +211,12 @@ export const getUsageOperation = operation({
   produces: 'text/csv',
   example: {
     object: 'usage',
-    range: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z', granularity: 'day' },
+    range: {
+      from: '2026-11-21T00:00:00.000Z',
+      to: '2026-11-22T00:00:00.000Z',
+      granularity: 'day',
+      timezone: 'UTC',
+    },
     group_by: 'model',
     totals: figuresExample,
     series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figuresExample }],
@@ -239,6 +234,9 @@ export const getUsageOperation = operation({
     const asked = input.environment ?? caller.environment;
     // A test key may not see live figures, so it gets zeros.
     const hidden = caller.environment === 'test' && caller.kind === 'key' && asked === 'live';
+    const group = input.group_by ?? null;
+    const kept_from = keptFrom(context.now());
+    const said = callerFilterOf(input);
     const filter: UsageFilter = {
       org_id: caller.org_id,
       environment: asked,
@@ -248,14 +246,20 @@ export const getUsageOperation = operation({
       key_id: input.key_id ?? null,
       model: input.model ?? null,
       provider: input.provider ?? null,
+      ...said,
+      // The tag of a grouping keeps no call away: those without it are a group too.
+      ...(group === 'tag' && said.tag_value === null ? { tag: null } : {}),
     };
-    const group = input.group_by ?? null;
     const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
     const [sums, previous] = await Promise.all([
-      hidden ? [] : sumUsage(context.db, filter, { unit: range.unit, group, tag: input.tag ?? null }),
+      hidden ? [] : sumUsage(context.db, filter, { starts: range.starts, group, tag: said.tag, kept_from }),
       hidden || input.compare !== true
         ? []
-        : sumUsage(context.db, { ...filter, ...before }, { unit: 'all', group: null, tag: null }),
+        : sumUsage(
+            context.db,
+            { ...filter, ...before },
+            { starts: [before.from.getTime()], group: null, tag: null, kept_from },
+          ),
     ]);
     context.header('x-svc-analytics-lag-s', String(context.services.request_log.lag_s()));
     if (input.format === 'csv') {
@@ -273,6 +277,7 @@ export const getUsageOperation = operation({
         from: filter.from.toISOString(),
         to: filter.to.toISOString(),
         granularity: range.unit,
+        timezone: range.zone,
       },
       group_by: group,
       totals: totalOf(sums),

@@ -37,6 +37,7 @@ export function viewRow(row: StoredRow): RowView {
     logged: row.logged,
     app_id: row.app_id,
     user_hash: row.user_hash,
+    session_id: row.session_id,
   };
 }
 

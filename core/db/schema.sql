@@ -2494,6 +2494,7 @@ create table public.request_row (
   warnings jsonb not null,
   replays integer not null default 0,
   stored_at timestamp with time zone default clock_timestamp(),
+  session_id text not null default ''::text,
   constraint request_row_pkey PRIMARY KEY (request_id, ts),
   constraint replays_not_negative CHECK ((replays >= 0)),
   constraint request_row_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
@@ -2501,6 +2502,7 @@ create table public.request_row (
 ) partition by RANGE (ts);
 CREATE INDEX request_row_arrival ON ONLY public.request_row USING brin (stored_at) WITH (pages_per_range='16');
 CREATE INDEX request_row_copy ON ONLY public.request_row USING btree (org_id, ((tags ->> 'shadow_of'::text)), ts) WHERE (tags ? 'shadow_of'::text);
+CREATE INDEX request_row_session ON ONLY public.request_row USING btree (org_id, session_id, ts DESC, request_id DESC) WHERE (session_id <> ''::text);
 CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
 alter table public.request_row enable row level security;

@@ -61,6 +61,7 @@ function rowOf(org: Provisioned, at: number, over: Partial<RequestRow>): Request
     logged: false,
     app_id: '',
     user_hash: '',
+    session_id: '',
     cell: 'local',
     dialect_in: 'chat',
     upstream_model: '',

@@ -1,5 +1,13 @@
 // Organizations with a ledger that tests write to directly, and the management API over it.
-import { type Context, type Id, microUsd, newRequestId, shiftClock } from '@svc/core/kernel/index.ts';
+import type { RequestRow } from '@svc/core/analytics/index.ts';
+import {
+  type Context,
+  type Id,
+  microUsd,
+  newRequestId,
+  type RequestId,
+  shiftClock,
+} from '@svc/core/kernel/index.ts';
 import { credit, type LedgerHandle, verifyLedger } from '@svc/core/ledger/index.ts';
 import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import { createContext } from '@svc/core/operations/index.ts';
@@ -26,8 +34,12 @@ export interface World {
 }
 
 interface Call {
-  /** `cost_micro`: what it costs; its hold unless given. `row_micro`: what its row says; the same unless given. */
-  settle(end?: { cost_micro?: number; row_micro?: number }): Promise<void>;
+  readonly request_id: RequestId;
+  /**
+   * `cost_micro`: what it costs; its hold unless given. `row_micro`: what its row says; the same unless given. `row`: what
+   * else its row says.
+   */
+  settle(end?: { cost_micro?: number; row_micro?: number; row?: Partial<RequestRow> }): Promise<void>;
 }
 
 /** The answer to a request that is sent again while the service says that it cannot be done now, as clients do. */
@@ -86,9 +98,10 @@ export async function startWorld(): Promise<World> {
     const request_id = newRequestId();
     expect(await ledger.hold(holdOf(subject, micro, request_id))).toMatchObject({ status: 'ok' });
     return {
-      async settle({ cost_micro = micro, row_micro = cost_micro } = {}) {
+      request_id,
+      async settle({ cost_micro = micro, row_micro = cost_micro, row = {} } = {}) {
         await ledger.settle(settleOf(subject, request_id, cost_micro));
-        harness.request_log.write(rowOf(tenant, { request_id, cost_micro: row_micro }));
+        harness.request_log.write(rowOf(tenant, { ...row, request_id, cost_micro: row_micro }));
         await harness.request_log.flush();
       },
     };

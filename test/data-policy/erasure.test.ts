@@ -19,13 +19,14 @@ const world = useWorld({ gateway: 'alone', models: { chat: 16 }, env: { SVC_LOG_
 const USER = 'planted-user-4711';
 const CONTENT = 'planted-content-of-the-user';
 const TAG = 'planted-tag';
+const SESSION = 'planted-session-of-the-user';
 const PLANTED = /planted/;
 const idOf = (reply: Reply) => reply.headers['x-svc-request-id'] as string;
 const post = (org: Tenant, path: string, body: object) =>
   manage(world(), org, { method: 'POST', path, body });
 
 async function call(org: Tenant, user: string, text = CONTENT): Promise<string> {
-  const headers = { 'x-svc-metadata': JSON.stringify({ team: TAG }) };
+  const headers = { 'x-svc-metadata': JSON.stringify({ team: TAG }), 'x-svc-session': SESSION };
   const reply = await world().chat(org.key, bodyOf(world().model('chat').id, text, { user }), { headers })
     .reply;
   expect(reply.status, reply.text).toBe(200);
@@ -106,7 +107,7 @@ test('exported, erased, and then found in no table, file, log or history', async
   // Rows stay, with what they cost, and name nobody; those of others are as they were.
   for (const id of ids) {
     const detail = await seen(org, id);
-    expect(detail).toMatchObject({ user_hash: '', tags: {} });
+    expect(detail).toMatchObject({ user_hash: '', session_id: '', tags: {} });
     // In its first minute content counts as on its way.
     expect(['erased', 'pending']).toContain(detail['payload_state']);
     expect(detail['cost_micro']).toBeGreaterThan(0);
@@ -115,6 +116,7 @@ test('exported, erased, and then found in no table, file, log or history', async
     ...{
       payload_state: 'available',
       tags: { team: TAG },
+      session_id: SESSION,
       user_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     },
   });
@@ -176,7 +178,7 @@ test('a row and content that arrive after the erasure are unlinked and deleted; 
   const later = await call(org, USER);
   await detailOf(world(), org, later);
   expect(await sweepErased(pool, new Date())).toBeGreaterThan(0);
-  expect(await seen(org, early)).toMatchObject({ user_hash: '', tags: {} });
+  expect(await seen(org, early)).toMatchObject({ user_hash: '', session_id: '', tags: {} });
   expect((await run('select 1 from request_payload where request_id = $1', [early])).rowCount).toBe(0);
   expect(await detailOf(world(), org, later)).toMatchObject({ user_hash: hash, payload_state: 'available' });
   // Content may come after its row.

@@ -37,6 +37,7 @@ export function rowOf(tenant: Tenant, other: Partial<RequestRow> = {}): RequestR
     logged: false,
     app_id: '',
     user_hash: '',
+    session_id: '',
     cell: 'local',
     dialect_in: 'chat',
     upstream_model: 'fast-1',

@@ -119,6 +119,33 @@ test('the filters of the list hold', async () => {
   await same(tail, [wanted, last] as string[]);
 });
 
+test('the filters by what a caller said hold in list and tail', async () => {
+  const user_hash = 'c'.repeat(64);
+  const own = { user_hash, session_id: 'run 7/ü', app_id: 'notes', tags: { team: 'red' } };
+  const query = `user=${user_hash}&session=${encodeURIComponent('run 7/ü')}&app=notes&tag=team&tag_value=red`;
+  const tail = await follow(query);
+  const [wanted] = await store(1, own);
+  for (const other of [
+    { user_hash: '' },
+    { session_id: '' },
+    { app_id: '' },
+    { tags: { team: 'blue' } },
+    { tags: {} },
+  ]) {
+    await store(1, { ...own, ...other });
+  }
+  const [last] = await store(1, own);
+  await same(tail, [wanted, last] as string[]);
+  const listed = async (of: string) =>
+    (await call('GET', `/v1/requests?${of}`, { key: a.key })).json().data as { request_id: string }[];
+  expect((await listed(query)).map(({ request_id }) => request_id).sort()).toEqual([wanted, last].sort());
+  expect(await listed(`user=${user_hash}&tag=team`)).toHaveLength(5);
+  expect(await listed(`user=${user_hash}&tag=team&tag_value=`)).toHaveLength(1);
+  expect(await listed(`user=${user_hash}&session=`)).toHaveLength(1);
+  const nameless = await call('GET', '/v1/requests?tag_value=red', { key: a.key });
+  expect([nameless.statusCode, nameless.json().error.param]).toEqual([400, 'tag']);
+});
+
 test('a row that comes late, of a call that began an hour ago, is in the tail as it comes', async () => {
   const tail = await follow();
   const [late] = await store(1, { request_id: idOf(60) });

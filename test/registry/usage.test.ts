@@ -48,7 +48,17 @@ const sum = (rows: readonly { cost_micro: number; requests: number }[]) => [
 ];
 
 test('sums over groups and over series are the totals, and no other organization or environment is in them', async () => {
-  for (const group of ['model', 'provider', 'project', 'key', 'byok', 'app', 'tag&tag=team']) {
+  for (const group of [
+    'model',
+    'provider',
+    'project',
+    'key',
+    'byok',
+    'app',
+    'user',
+    'session',
+    'tag&tag=team',
+  ]) {
     const { totals, series, groups, group_series } = await usage(`range=24h&group_by=${group}`);
     const expected = [30, 10 * 1_000 + 10 * 2_000 + (29 * 30) / 2];
     expect([group, totals.requests, totals.cost_micro]).toEqual([group, ...expected]);
@@ -94,6 +104,10 @@ test('a test key sums its own environment and sees nothing of the live one; a ta
   expect((await usage('environment=test')).totals.cost_micro).toBe(7);
   const response = await harness.call('GET', '/v1/usage?group_by=tag', { key: a.key });
   expect([response.statusCode, response.json().error.param]).toEqual([400, 'tag']);
+  const nameless = await harness.call('GET', '/v1/usage?tag_value=red', { key: a.key });
+  expect([nameless.statusCode, nameless.json().error.param]).toEqual([400, 'tag']);
+  const zone = await harness.call('GET', '/v1/usage?timezone=Mars/Olympus', { key: a.key });
+  expect([zone.statusCode, zone.json().error.param]).toEqual([400, 'timezone']);
 });
 
 test('an export has the same figures, a row per bucket and group', async () => {

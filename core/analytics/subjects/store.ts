@@ -48,12 +48,12 @@ export async function lockSubjectCalls(
   return rows;
 }
 
-/** Takes hash and tags out of rows; what a call cost and used stays. */
+/** Takes hash, session and tags out of rows; what a call cost and used stays. */
 export async function unlinkCalls(db: Db, request_ids: readonly string[]): Promise<void> {
   await db.query({
     name: 'analytics.unlink_calls',
     text: `
-      update request_row set user_hash = '', tags = '{}' where request_id = any ($1) and ts = any ($2)`,
+      update request_row set user_hash = '', session_id = '', tags = '{}' where request_id = any ($1) and ts = any ($2)`,
     values: [request_ids, request_ids.map((id) => new Date(ulidMs(id)))],
   });
 }

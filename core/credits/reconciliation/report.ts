@@ -1,5 +1,5 @@
 // Compares what the ledger charged with what the request rows say that calls cost, day by day and to the micro-USD.
-import { readCosts, sumUsage } from '../../analytics/index.ts';
+import { readCosts, sumUsageByDay } from '../../analytics/index.ts';
 import { type Context, type Environment, ServiceError } from '../../kernel/index.ts';
 import { type CrossedDay, findPlace, listCrossed, sumDays } from '../../ledger/index.ts';
 import type { Org } from '../../orgs/index.ts';
@@ -75,15 +75,10 @@ async function readUsage(
   { org, environment, from, to }: Wanted,
   crossed: readonly CrossedDay[],
 ): Promise<Map<string, DayUsage>> {
-  const anything = { project_id: null, key_id: null, model: null, provider: null };
-  const sums = await sumUsage(
-    context.db,
-    {
-      ...{ org_id: org.id, environment, ...anything },
-      ...{ from: startOf(from), to: startOf(dayAfter(to, 1)) },
-    },
-    { unit: 'day', group: null, tag: null },
-  );
+  const sums = await sumUsageByDay(context.db, {
+    ...{ org_id: org.id, environment },
+    ...{ from: startOf(from), to: startOf(dayAfter(to, 1)) },
+  });
   const usage = new Map<string, DayUsage>(
     sums.map(({ bucket, cost_micro, requests }) => [
       bucket.toISOString().slice(0, 10),

@@ -32,6 +32,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     logged: false,
     app: '',
     user_hash: '',
+    session_id: '',
     tags: {},
     user_agent: (incoming.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
     client_ip_prefix: incoming.client_ip_prefix,

@@ -183,6 +183,7 @@ export interface CallRecord {
   logged: boolean;
   app: string;
   user_hash: string;
+  session_id: string;
   tags: Record<string, string>;
   user_agent: string;
   client_ip_prefix: string;

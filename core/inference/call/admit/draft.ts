@@ -358,6 +358,7 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
   record.asked = numbersAsked(request.generation);
   record.app = request.svc.app ?? '';
   record.tags = request.svc.metadata;
+  record.session_id = request.svc.session ?? '';
   record.has_tools = (request.tools?.length ?? 0) > 0;
   const { data_policy, require } = request.svc.route;
   record.zdr ||= data_policy === 'zdr' || require?.zdr === true;
