@@ -40,3 +40,10 @@ export { attemptOutcomes, rowStatuses } from './types.ts';
 export { usageGranularities, usageRanges } from './usage/buckets.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
 export { listModelsUsed, listUsers, readCosts } from './usage-store.ts';
+export {
+  createUsageViewOperation,
+  deleteUsageViewOperation,
+  listUsageViewsOperation,
+  SavedUsageView,
+  updateUsageViewOperation,
+} from './views/operations.ts';

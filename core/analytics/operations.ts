@@ -31,6 +31,7 @@ import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
 
 import { getUsageOperation } from './usage.ts';
 import { viewDetail, viewRow } from './view.ts';
+import { usageViewOperations } from './views/operations.ts';
 
 const audience = {
   kind: 'key',
@@ -218,5 +219,6 @@ export const analyticsOperations = [
   getRequestOperation,
   getGenerationOperation,
   getUsageOperation,
+  ...usageViewOperations,
   getLimitsOperation,
 ] as const;

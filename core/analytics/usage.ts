@@ -80,7 +80,7 @@ export const UsageView = named(
 );
 
 const Name = Type.Optional(Type.String());
-const UsageInput = Type.Object({
+export const UsageInput = Type.Object({
   range: Type.Optional(oneOf(usageRanges, 'UsageRange')),
   from: Type.Optional(TimeIn),
   to: Type.Optional(TimeIn),
@@ -173,6 +173,12 @@ function keptFrom(now: Date): number {
   return Math.ceil(now.getTime() / DAY_MS - KEPT_DAYS.rows) * DAY_MS;
 }
 
+/** @throws ServiceError invalid_request for a grouping by a tag that is not named. */
+export function refuseNameless({ group_by, tag }: Pick<Static<typeof UsageInput>, 'group_by' | 'tag'>): void {
+  if (group_by !== 'tag' || (tag ?? '') !== '') return;
+  throw invalid('tag', 'missing', 'group_by=tag needs tag, the name of the tag.');
+}
+
 /** Cost and number of calls of an organization by UTC day. */
 export function sumUsageByDay(
   db: Db,
@@ -227,9 +233,7 @@ export const getUsageOperation = operation({
   },
   async run(context, input) {
     const caller = orgCaller(context);
-    if (input.group_by === 'tag' && (input.tag ?? '') === '') {
-      throw invalid('tag', 'missing', 'group_by=tag needs tag, the name of the tag.');
-    }
+    refuseNameless(input);
     const range = usageRange(input, context.now().getTime());
     const asked = input.environment ?? caller.environment;
     // A test key may not see live figures, so it gets zeros.

@@ -3161,6 +3161,27 @@ create table public.usage_seal (
 );
 grant delete, insert, select, update on public.usage_seal to svc_runtime;
 
+create table public.usage_view (
+  id text not null,
+  org_id text not null,
+  created_by text not null,
+  private_to text,
+  name text not null,
+  query text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint usage_view_pkey PRIMARY KEY (id),
+  constraint usage_view_name_is_unique UNIQUE (org_id, created_by, name),
+  constraint usage_view_id_check CHECK ((id ~ '^uvw_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint usage_view_is_private_to_its_maker CHECK ((private_to = created_by)),
+  constraint usage_view_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint usage_view_org_id_private_to_fkey FOREIGN KEY (org_id, private_to) REFERENCES org_member(org_id, user_id) ON DELETE CASCADE
+);
+alter table public.usage_view enable row level security;
+create policy everybody on public.usage_view as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_view as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_view to svc_runtime;
+
 create table public.waitlist_entry (
   id text not null,
   user_id text not null,

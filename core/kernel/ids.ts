@@ -39,6 +39,7 @@ export const prefixes = {
   eval_suite: 'es',
   eval_run: 'er',
   org_export: 'oex',
+  usage_view: 'uvw',
 } as const;
 
 export type Kind = keyof typeof prefixes;

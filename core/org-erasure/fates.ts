@@ -20,6 +20,7 @@ export const steps = [
     'request_payload',
     'request_row',
     'usage_hour',
+    'usage_view',
     'app',
     'app_day',
     'eval_result',

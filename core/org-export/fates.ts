@@ -50,6 +50,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   eval_run: ['eval_runs'],
   eval_result: ['eval_results'],
   usage_hour: ['usage'],
+  usage_view: ['usage_views'],
   request_row: ['requests'],
   request_payload: ['requests'],
   org_export: ['exports'],

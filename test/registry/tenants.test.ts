@@ -58,6 +58,12 @@ const { id: their_export } = (
   await harness.call('POST', `/v1/orgs/${b.org.id}/export`, { key: their_session })
 ).json() as { id: string };
 
+const { id: their_view } = (
+  await harness.call('POST', '/v1/usage/views', {
+    ...{ key: their_session, body: { name: 'theirs', query: 'range=7d', shared: true } },
+  })
+).json() as { id: string };
+
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
   '/v1/keys': [b.key_id],
@@ -70,6 +76,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/evals/suites': [their_eval.suite],
   '/v1/evals/runs': [their_eval.run],
   '/v1/invoices': [their_money.invoice_id],
+  '/v1/usage/views': [their_view],
   '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/tickets': [their_ticket],
   '/v1/byok': [their_provider_key],

@@ -3,6 +3,7 @@ import {
   getLimitsOperation,
   getUsageOperation,
   listRequestsOperation,
+  listUsageViewsOperation,
   readDetails,
 } from '../../analytics/index.ts';
 import {
@@ -159,6 +160,12 @@ export const callFiles: readonly RowFile[] = [
     route: 'GET /v1/usage',
     pages: (source) =>
       ofBoth(source, (context, environment) => usagePages(context, source.org_id, environment)),
+  },
+  {
+    name: 'usage_views',
+    about: 'Questions about usage that are saved: yours, and those that are shared.',
+    route: 'GET /v1/usage/views',
+    pages: ({ live }) => once(answerOf(live, listUsageViewsOperation, {}).then(({ data }) => data)),
   },
   {
     name: 'requests',

@@ -1,13 +1,19 @@
 // Spend over time.
 import {
+  createUsageViewOperation,
+  deleteUsageViewOperation,
   getUsageOperation,
+  listUsageViewsOperation,
+  SavedUsageView,
   UsageView,
+  updateUsageViewOperation,
   usageGranularities,
   usageGroupings,
   usageRanges,
 } from '@svc/core/analytics/index.ts';
 import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
+import { mutation } from '../mutation.ts';
 
 derive.enum('UsageRange', usageRanges);
 derive.enum('UsageGranularity', usageGranularities);
@@ -36,3 +42,49 @@ builder.queryField('usage', (t) =>
       runner.run(getUsageOperation, toWire(getUsageOperation.input, args as Record<string, unknown>)),
   }),
 );
+
+const View = derive.output('SavedUsageView', SavedUsageView, {
+  description: 'A question about usage that is kept under a name.',
+});
+
+builder.queryFields((t) => ({
+  usageViews: t.field({
+    type: [View],
+    nullable: true,
+    description: 'Saved views by name: your own, and those that are shared.',
+    extensions: { operation: listUsageViewsOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listUsageViewsOperation, {})).data,
+  }),
+}));
+
+interface Payload {
+  readonly answer: unknown;
+}
+type Fields = Parameters<Parameters<typeof mutation>[0]['payload']>[0];
+const withView = (t: Fields) => ({
+  view: t.field({ type: View, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'createUsageView',
+  operation: createUsageViewOperation,
+  input: createUsageViewOperation.input,
+  description: 'Keeps a question about usage under a name.',
+  payload: withView,
+});
+
+mutation({
+  name: 'updateUsageView',
+  operation: updateUsageViewOperation,
+  input: updateUsageViewOperation.input,
+  description: 'Changes what is given of a saved view.',
+  payload: withView,
+});
+
+mutation({
+  name: 'deleteUsageView',
+  operation: deleteUsageViewOperation,
+  input: deleteUsageViewOperation.input,
+  description: 'Deletes a saved view.',
+  payload: (t) => ({ deleted: t.boolean({ resolve: () => true }) }),
+});
