@@ -142,6 +142,25 @@ export async function findArrival(
   return rows[0]?.stored_at ?? null;
 }
 
+/**
+ * Whole seconds after the end of its call at which a row of an organization that came in the last minute has come, at most;
+ * 0 where none came. It counts rows of every process, of which each knows its own queue alone.
+ */
+export async function readArrivalLag(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment },
+): Promise<number> {
+  const { rows } = await db.query<{ lag_s: number }>({
+    name: 'analytics.read_arrival_lag',
+    text: `
+      select coalesce(max(greatest(0, floor(extract(epoch from
+               stored_at - ts - coalesce(duration_ms, 0) * interval '1 millisecond')))), 0)::int as lag_s
+        from analytics_stored($1, $2, clock_timestamp() - interval '1 minute', clock_timestamp(), ${LATE_WITHIN})`,
+    values: [args.org_id, args.environment],
+  });
+  return rows[0]?.lag_s ?? 0;
+}
+
 /** Summarises the newest blocks of rows for `listStored`; returns how many ranges. A job. */
 export async function summariseArrivals(db: Db): Promise<number> {
   const { rows } = await db.query<{ made: number }>({

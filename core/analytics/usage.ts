@@ -15,6 +15,7 @@ import {
   TimeIn,
 } from '../kernel/index.ts';
 import { findOrg } from '../orgs/index.ts';
+import { readArrivalLag } from './read-store.ts';
 import { KEPT_DAYS } from './store.ts';
 import { dayStarts, type UsageRange, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
@@ -76,6 +77,10 @@ export const UsageView = named(
       { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
     ),
     previous: Type.Optional(Type.Object({ ...Window, totals: Figures })),
+    analytics_lag_s: Type.Integer({
+      minimum: 0,
+      description: 'how late rows come now, in whole seconds; calls of that long may be missing',
+    }),
   }),
 );
 
@@ -230,6 +235,7 @@ export const getUsageOperation = operation({
     group_series: [
       { bucket: '2026-11-21T00:00:00.000Z', key: 'sandbox/echo', requests: 1, cost_micro: 2_990 },
     ],
+    analytics_lag_s: 0,
   },
   async run(context, input) {
     const caller = orgCaller(context);
@@ -265,7 +271,8 @@ export const getUsageOperation = operation({
             { starts: [before.from.getTime()], group: null, tag: null, kept_from },
           ),
     ]);
-    context.header('x-svc-analytics-lag-s', String(context.services.request_log.lag_s()));
+    const own_lag_s = context.services.request_log.lag_s();
+    context.header('x-svc-analytics-lag-s', String(own_lag_s));
     if (input.format === 'csv') {
       const org = await findOrg(context.db, caller.org_id);
       return new FileAnswer({
@@ -275,6 +282,9 @@ export const getUsageOperation = operation({
       });
     }
     const groups = group === null ? [] : groupsOf(sums);
+    const lag_s = hidden
+      ? 0
+      : await readArrivalLag(context.db, { org_id: caller.org_id, environment: asked });
     return {
       object: 'usage' as const,
       range: {
@@ -297,6 +307,7 @@ export const getUsageOperation = operation({
             },
           }
         : {}),
+      analytics_lag_s: Math.max(own_lag_s, lag_s),
     };
   },
 });

@@ -1,4 +1,5 @@
 // Sums of usage: groups, series and totals are the same calls counted three ways.
+import { newRequestId, shiftClock } from '@svc/core/kernel/index.ts';
 import { expect, test } from 'vitest';
 import { startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
@@ -30,6 +31,7 @@ interface Figures {
   readonly input_tokens: number;
 }
 interface Usage {
+  readonly analytics_lag_s: number;
   readonly totals: Figures;
   readonly series: readonly Figures[];
   readonly groups: readonly Figures[];
@@ -96,6 +98,17 @@ test('a comparison shows the period before, of the same length', async () => {
   expect(previous?.to).toBe(range.from);
   const length = (of: { from: string; to: string }) => Date.parse(of.to) - Date.parse(of.from);
   expect(length(previous as { from: string; to: string })).toBe(length(range));
+});
+
+test('rows that come late are told by seconds, to whoever reads the organization', async () => {
+  expect((await usage('')).analytics_lag_s).toBeLessThan(60);
+  shiftClock(-600_000);
+  const request_id = newRequestId();
+  shiftClock(0);
+  harness.request_log.write(rowOf(b, { request_id, duration_ms: 0 }));
+  await harness.request_log.flush();
+  expect((await usage('', b.key)).analytics_lag_s).toBeGreaterThanOrEqual(599);
+  expect((await usage('')).analytics_lag_s).toBeLessThan(60);
 });
 
 test('a test key sums its own environment and sees nothing of the live one; a tag needs its name', async () => {

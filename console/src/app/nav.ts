@@ -4,6 +4,7 @@ import type { IconName } from '../ui/icons.tsx';
 export type NavPage =
   | 'home'
   | 'requests'
+  | 'usage'
   | 'keys'
   | 'byok'
   | 'apps'
@@ -37,6 +38,7 @@ export const nav: readonly NavGroup[] = [
     items: [
       { page: 'home', name: 'Home', icon: 'home', key: 'h' },
       { page: 'requests', name: 'Requests', icon: 'list-search', key: 'r' },
+      { page: 'usage', name: 'Usage', icon: 'chart-bar', key: 'u' },
     ],
   },
   {

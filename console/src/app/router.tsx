@@ -14,6 +14,7 @@ import { appsPage, appsRoute } from '../pages/apps/routes.ts';
 import { byokPage, byokRoute } from '../pages/byok/routes.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
 import { privacyPage, privacyRoute } from '../pages/privacy/routes.ts';
+import { usagePage, usageRoute } from '../pages/usage/routes.ts';
 import { webhookPages, webhookRoutes } from '../pages/webhooks/routes.ts';
 import { kept } from './kept.ts';
 import { NotFound, PageFault } from './outside.tsx';
@@ -50,6 +51,7 @@ const pages = {
   evals: evalPages.evals,
   webhooks: webhookPages.webhooks,
   privacy: privacyPage,
+  usage: usagePage,
   'sign-in': lazyRouteComponent(
     kept(() => import('../pages/sign-in/page.tsx')),
     'SignInPage',
@@ -382,6 +384,7 @@ const routeTree = rootRoute.addChildren([
     ...webhookRoutes(orgRoute),
     privacyRoute(orgRoute),
     appsRoute(orgRoute),
+    usageRoute(orgRoute),
   ]),
 ]);
 

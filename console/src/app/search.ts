@@ -20,6 +20,13 @@ export interface RequestsSearch {
   readonly to?: string;
   /** How the id begins. */
   readonly id?: string;
+  /** What a caller said of a call; "" is nothing. */
+  readonly project?: string;
+  readonly app?: string;
+  readonly user?: string;
+  readonly session?: string;
+  readonly tag?: string;
+  readonly tag_value?: string;
 }
 interface KeysSearch {
   /** The dialog that makes a key is open. */
@@ -91,12 +98,20 @@ function word(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,120}$/.test(value) ? value : undefined;
 }
 
+/** One line of anything, as callers name things; a number was a text of digits before the router read it. */
+export function line(value: unknown, max = 512): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text.length <= max && !/[\u0000-\u001f\u007f]/.test(text)
+    ? text
+    : undefined;
+}
+
 function flag(value: unknown): true | undefined {
   return value === true || value === 'true' || value === 1 || value === '1' ? true : undefined;
 }
 
 /** A minute of UTC, "2026-11-19T18:30Z". */
-function minute(value: unknown): string | undefined {
+export function minute(value: unknown): string | undefined {
   const written = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/.test(value);
   return written && Number.isFinite(Date.parse(value)) ? value : undefined;
 }
@@ -109,7 +124,7 @@ function idStart(value: unknown): string | undefined {
 }
 
 /** `object` without its undefined members, so that the address holds only what was chosen. */
-function chosen<T extends object>(object: { [K in keyof T]: T[K] | undefined }): T {
+export function chosen<T extends object>(object: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }
 
@@ -136,6 +151,12 @@ export function readRequestsSearch(raw: Raw): RequestsSearch {
     from,
     to,
     id: idStart(raw['id']),
+    project: word(raw['project']),
+    app: line(raw['app']),
+    user: line(raw['user']),
+    session: line(raw['session']),
+    tag: line(raw['tag']),
+    tag_value: raw['tag'] === undefined ? undefined : line(raw['tag_value']),
   });
 }
 

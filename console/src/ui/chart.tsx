@@ -37,7 +37,26 @@ interface Props {
   readonly label: string;
   readonly days: readonly string[];
   readonly series: readonly ChartSeries[];
+  readonly words?: BarWords;
+  /** Opens what bar `i` is made of: a press, or Enter at the bar that is read. */
+  readonly onPick?: (i: number) => void;
 }
+
+/** What a bar stands for, where it is no UTC day up to today. */
+export interface BarWords {
+  /** "Day (UTC)". */
+  readonly head: string;
+  /** "day". */
+  readonly each: string;
+  readonly note: string;
+  /** The last bar is not over. */
+  readonly open: boolean;
+  readonly textOf: (day: string) => string;
+}
+const UTC_DAYS: BarWords = {
+  ...{ head: 'Day (UTC)', each: 'day', note: 'Days in UTC; today is not over.', open: true },
+  textOf: dayText,
+};
 
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
@@ -61,13 +80,13 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
   );
 }
 
-function DayTable({ days, series, label }: Props) {
+function DayTable({ days, series, label, words = UTC_DAYS, onPick }: Props) {
   return (
     <div className="chart-table">
       <Table name={label}>
         <thead>
           <tr>
-            <th scope="col">Day (UTC)</th>
+            <th scope="col">{words.head}</th>
             {series.map(({ name }) => (
               <th scope="col" className="n" key={name}>
                 {name}
@@ -79,7 +98,15 @@ function DayTable({ days, series, label }: Props) {
           {days
             .map((day, i) => (
               <tr key={day}>
-                <td className="num">{day}</td>
+                <td className="num">
+                  {onPick ? (
+                    <button type="button" className="link" onClick={() => onPick(i)}>
+                      {words.textOf(day)}
+                    </button>
+                  ) : (
+                    day
+                  )}
+                </td>
                 {series.map(({ name, values }) => (
                   <td className="n" key={name}>
                     <Money micro={values[i] ?? 0} />
@@ -163,8 +190,9 @@ function Bar(props: {
   series: readonly ChartSeries[];
   scale: Scale;
   hatch: string;
+  words: BarWords;
 }) {
-  const { i, day, total, series, scale, hatch } = props;
+  const { i, day, total, series, scale, hatch, words } = props;
   const { left, slot, y } = scale;
   const wide = Math.min(16, slot * 0.72);
   const x = left + slot * i + (slot - wide) / 2;
@@ -191,12 +219,12 @@ function Bar(props: {
           />
         );
       })}
-      {i === scale.days - 1 && total > 0 && (
+      {words.open && i === scale.days - 1 && total > 0 && (
         <rect x={x} width={wide} y={y(total)} height={y(0) - y(total)} fill={`url(#${hatch})`} />
       )}
       {i % scale.every === 0 && (
         <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={anchorOf(i, scale)}>
-          {dayText(day)}
+          {words.textOf(day)}
         </text>
       )}
     </g>
@@ -209,6 +237,8 @@ function Bars({
   label,
   at,
   setAt,
+  words = UTC_DAYS,
+  onPick,
 }: Props & { at: number | null; setAt(at: number | null): void }) {
   const hatch = useId();
   const [svg, width] = useWidth();
@@ -216,10 +246,12 @@ function Bars({
   const { top, ticks } = axisOf(Math.max(...totals, 0));
   const left = leftOf(ticks.map(axisText));
   const slot = (width - left) / days.length;
-  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 110)));
+  const room = Math.max(110, 90 + LETTER * words.textOf(days[0] ?? '').length);
+  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / room)));
   const y = (value: number) => TOP + PLOT - (value / top) * PLOT;
   const scale: Scale = { left, days: days.length, slot, every, y };
   const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && at !== null) onPick?.(at);
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
@@ -231,12 +263,13 @@ function Bars({
       className="chart"
       viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
-      aria-label={`${label}. ${spendText(totals.reduce((a, b) => a + b, 0))} in ${days.length} days. Arrow keys read day by day.`}
+      aria-label={`${label}. ${spendText(totals.reduce((a, b) => a + b, 0))} in ${days.length} ${words.each}s. Arrow keys read ${words.each} by ${words.each}${onPick ? ', Enter opens it' : ''}.`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the days
       tabIndex={0}
       onKeyDown={onKey}
       onBlur={() => setAt(null)}
       onPointerLeave={() => setAt(null)}
+      onClick={() => at !== null && onPick?.(at)}
       onPointerMove={(event) => {
         const box = event.currentTarget.getBoundingClientRect();
         const place = ((event.clientX - box.left) / box.width) * width - left;
@@ -251,7 +284,7 @@ function Bars({
         <rect className="chart-band" x={left + slot * at} width={slot} y={TOP} height={PLOT} rx="3" />
       )}
       {days.map((day, i) => (
-        <Bar key={day} i={i} day={day} total={totals[i] ?? 0} series={series} scale={scale} hatch={hatch} />
+        <Bar key={day} i={i} day={day} total={totals[i] ?? 0} series={series} {...{ scale, hatch, words }} />
       ))}
     </svg>
   );
@@ -261,11 +294,12 @@ function Bars({
 export function SpendChart(props: Props) {
   const [at, setAt] = useState<number | null>(null);
   const [table, setTable] = useState(false);
+  const { words = UTC_DAYS } = props;
   const day = at === null ? undefined : props.days[at];
   const readout =
     day === undefined || at === null
       ? ''
-      : `${dayText(day)}: ${props.series.map(({ name, values }) => `${name} ${spendText(values[at] ?? 0)}`).join(', ')}`;
+      : `${words.textOf(day)}: ${props.series.map(({ name, values }) => `${name} ${spendText(values[at] ?? 0)}`).join(', ')}`;
   const total = at === null ? 0 : props.series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
   return (
     <>
@@ -273,7 +307,7 @@ export function SpendChart(props: Props) {
       {table ? <DayTable {...props} /> : <Bars {...props} at={at} setAt={setAt} />}
       <div className="chart-foot">
         <span className="sub num" title={day === undefined ? undefined : exactText(total)}>
-          {readout || 'Days in UTC; today is not over.'}
+          {readout || words.note}
         </span>
         <span className="visually-hidden" aria-live="polite">
           {readout}

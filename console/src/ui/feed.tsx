@@ -29,7 +29,7 @@ export function RowStatus({ row, dense = false }: { row: FeedRow; dense?: boolea
 }
 
 /** The time of a row as the link to its page; the whole row is its target. */
-export function RowLink({ row }: { row: FeedRow }) {
+export function RowLink({ row }: { row: Pick<FeedRow, 'id' | 'ts'> }) {
   const { slug, env } = useOrg();
   return (
     <Link

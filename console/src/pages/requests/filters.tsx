@@ -30,7 +30,7 @@ interface Props {
 type Set = (change: { [K in keyof RequestsSearch]?: RequestsSearch[K] | '' | undefined }) => void;
 
 /** One filter: a value, or all of them. */
-function Choice(props: {
+export function Choice(props: {
   name: string;
   all: string;
   value: string | undefined;
@@ -55,7 +55,7 @@ function Choice(props: {
 }
 
 /** One end of a range. It counts when the field is left or Enter is pressed, since a year is typed digit by digit. */
-function Edge({
+export function Edge({
   label,
   value,
   onChange,
@@ -137,10 +137,49 @@ function TimeChoice({ search, set }: { search: RequestsSearch; set: Set }) {
   );
 }
 
-/** The filters that hold, without those that are empty. */
+/** The filters that hold. A choice that is emptied holds no more; an empty filter of a link means calls without one. */
 function changed(search: RequestsSearch, change: Parameters<Set>[0]): RequestsSearch {
   const members = Object.entries({ ...search, ...change });
-  return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== ''));
+  return Object.fromEntries(
+    members.filter(([name, value]) => value !== undefined && !(value === '' && name in change)),
+  );
+}
+
+/** Filters that links of other pages bring along, each to be taken away. */
+const brought = { project: 'Project', app: 'App', user: 'End user', session: 'Session' } as const;
+
+/** A filter as words with a cross that takes it away. */
+export function Chip({ name, value, onRemove }: { name: string; value: string; onRemove: () => void }) {
+  const text = value === '' ? 'none' : value;
+  return (
+    <span className="filter-chip">
+      <span className="ellipsis" title={text}>
+        {name}: {text}
+      </span>
+      <Button kind="quiet" icon="x" aria-label={`Without the filter ${name}`} onClick={onRemove} />
+    </span>
+  );
+}
+
+function Brought({ search, set }: { search: RequestsSearch; set: Set }) {
+  const { tag, tag_value } = search;
+  return (
+    <>
+      {Object.entries(brought).map(([member, name]) => {
+        const value = search[member as keyof typeof brought];
+        return value === undefined ? null : (
+          <Chip key={member} {...{ name, value }} onRemove={() => set({ [member]: undefined })} />
+        );
+      })}
+      {tag !== undefined && (
+        <Chip
+          name={tag_value === undefined ? 'Tag' : `Tag ${tag}`}
+          value={tag_value ?? tag}
+          onRemove={() => set({ tag: undefined, tag_value: undefined })}
+        />
+      )}
+    </>
+  );
 }
 
 export function FilterBar({ search, choices, onChange }: Props) {
@@ -180,6 +219,7 @@ export function FilterBar({ search, choices, onChange }: Props) {
         />
         Fallbacks only
       </label>
+      <Brought {...{ search, set }} />
       {Object.keys(search).length > 0 && (
         <Button kind="quiet" icon="x" onClick={() => onChange({})}>
           Clear

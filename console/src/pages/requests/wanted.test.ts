@@ -11,6 +11,10 @@ const row = {
   provider: 'acme',
   status: 'OK',
   attempts: 1,
+  projectId: 'prj_1',
+  appId: 'notes',
+  userHash: '',
+  sessionId: 'run 1',
 } as FeedRowFragment;
 
 test.each<[RequestsSearch, boolean]>([
@@ -21,6 +25,12 @@ test.each<[RequestsSearch, boolean]>([
   [{ provider: 'beta' }, false],
   [{ key: 'key_2' }, false],
   [{ id: '01KACY' }, false],
+  [{ project: 'prj_1', app: 'notes', user: '', session: 'run 1' }, true],
+  [{ session: '' }, false],
+  [{ user: 'abc' }, false],
+  [{ app: '' }, false],
+  [{ project: 'prj_2' }, false],
+  [{ tag: 'team' }, false],
   [{ moved: true }, false],
   [{ from: '2026-11-20T10:00Z', to: '2026-11-20T10:01Z' }, true],
   [{ from: '2026-11-20T10:01Z' }, false],
