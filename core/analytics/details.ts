@@ -1,7 +1,7 @@
 // Details of many calls for one answer.
 import { type Context, isRequestId, orgCaller } from '../kernel/index.ts';
 import { findPayloadStates } from '../payloads/index.ts';
-import { findRows, listAttemptsOf, listCopies } from './read-store.ts';
+import { readerOf } from './engine/postgres.ts';
 import type { RowDetail } from './schema.ts';
 import type { StoredAttempt } from './types.ts';
 import { viewDetail } from './view.ts';
@@ -17,17 +17,15 @@ export async function readDetails(
 ): Promise<ReadonlyMap<string, RowDetail>> {
   const caller = orgCaller(context);
   const environment = caller.kind === 'key' && caller.environment === 'test' ? 'test' : null;
-  const rows = await findRows(context.db, {
+  const reader = readerOf(context);
+  const rows = await reader.findRows({
     org_id: caller.org_id,
     environment,
     request_ids: [...new Set(ids)].filter(isRequestId),
   });
   const of_call = new Map<string, StoredAttempt[]>();
   if (rows.length > 0) {
-    for (const { request_id, ...attempt } of await listAttemptsOf(
-      context.db,
-      rows.map((row) => row.request_id),
-    )) {
+    for (const { request_id, ...attempt } of await reader.listAttemptsOf(rows.map((row) => row.request_id))) {
       const before = of_call.get(request_id);
       if (before === undefined) of_call.set(request_id, [attempt]);
       else before.push(attempt);
@@ -35,9 +33,7 @@ export async function readDetails(
   }
   const request_ids = rows.map((row) => row.request_id);
   const copies =
-    rows.length === 0
-      ? null
-      : await listCopies(context.db, { org_id: caller.org_id, environment, request_ids });
+    rows.length === 0 ? null : await reader.listCopies({ org_id: caller.org_id, environment, request_ids });
   const states = await findPayloadStates(context, caller.org_id, rows);
   return new Map(
     rows.map((row) => [

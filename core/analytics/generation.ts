@@ -5,8 +5,8 @@ import { type Context, type KeyCaller, type MemberCaller, type RequestId, ulidMs
 import { type Metered, meteredUsage, readMeter } from '../ledger/index.ts';
 import { findOrg } from '../orgs/index.ts';
 import { type Cost, recompute } from '../pricing/index.ts';
+import { readerOf } from './engine/postgres.ts';
 import type { Generation } from './schema.ts';
-import { findRow, listAttempts } from './store.ts';
 import type { StoredRow } from './types.ts';
 
 /** The metering record of a call in a book that `caller` may see; null when there is none. */
@@ -83,13 +83,14 @@ export async function findGeneration(
   id: RequestId,
 ): Promise<Generation | null> {
   const environment = caller.environment === 'test' ? 'test' : null;
+  const reader = readerOf(context);
   const [meter, row] = await Promise.all([
     findMeter(context, caller, id),
-    findRow(context.db, { org_id: caller.org_id, environment, request_id: id }),
+    reader.findRow({ org_id: caller.org_id, environment, request_id: id }),
   ]);
   const record = meter?.units ?? row;
   if (record === null) return null;
-  const attempts = row === null ? [] : await listAttempts(context.db, id);
+  const attempts = row === null ? [] : await reader.listAttempts(id);
   const { model, ...resolved } = row ?? resolvedBy(context.services.catalog(), meter);
   const cost: Cost =
     meter === null

@@ -15,6 +15,8 @@ export {
 } from './days/store.ts';
 export { dayBefore, dropSums, SUMMED_DAYS, sumDays } from './days/sum.ts';
 export { readDetails } from './details.ts';
+export { postgresReader, readerOf } from './engine/postgres.ts';
+export type { RowReader } from './engine/types.ts';
 export { getLimitsOperation } from './limits-view.ts';
 export { openRequestFeed, type RequestFeed } from './live/feed.ts';
 export { openRequestLog } from './log.ts';
@@ -24,14 +26,13 @@ export {
   getRequestOperation,
   listRequestsOperation,
 } from './operations.ts';
-export { type Answered, listAnswered, summariseArrivals } from './read-store.ts';
+export { type Answered, summariseArrivals } from './read-store.ts';
 export { rollUpUsage } from './roll-up.ts';
 export { type ArmCounts, type CanarySamples, takeSamples } from './samples/store.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { dropOldDays, prepareDays } from './store.ts';
 export {
   lockSubjectCalls,
-  pageSubjectCalls,
   type SubjectCall,
   unlinkCalls,
 } from './subjects/store.ts';
@@ -39,7 +40,6 @@ export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { usageGranularities, usageRanges } from './usage/buckets.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
-export { listModelsUsed, listUsers, readCosts } from './usage-store.ts';
 export {
   createUsageViewOperation,
   deleteUsageViewOperation,

@@ -28,7 +28,7 @@ import {
   projectLimits,
   trialRates,
 } from '../orgs/index.ts';
-import { countCapacity } from './usage-store.ts';
+import { readerOf } from './engine/postgres.ts';
 
 declare module '../kernel/operation/operation.ts' {
   interface Services {
@@ -193,7 +193,10 @@ async function capacityOf(context: Context, environment: Environment) {
   const { org_id } = orgCaller(context);
   const since = new Date(context.now().getTime() - DAY_MS);
   try {
-    return { capacity: await countCapacity(context.db, { org_id, environment, since }), analytics: true };
+    return {
+      capacity: await readerOf(context).countCapacity({ org_id, environment, since }),
+      analytics: true,
+    };
   } catch (error) {
     context.log.warn({ error }, 'usage cannot be read');
     return { capacity: 0, analytics: false };

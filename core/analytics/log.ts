@@ -1,30 +1,27 @@
 // The asynchronous writer: 10,000 rows queue in memory, go in batches of 500 or after 250 ms, and wait in
-// a spool while PostgreSQL is away. The call path never waits for it and is never failed by it.
-import { isDatabaseFault, type Pool } from '../db/index.ts';
-import { type Log, monotonicMs, nowMs, type RequestId, ulidMs } from '../kernel/index.ts';
+// a spool while the engine is away. The call path never waits for it and is never failed by it.
+import type { Pool } from '../db/index.ts';
+import { type Log, nowMs, type RequestId, ulidMs } from '../kernel/index.ts';
+import { postgresSink } from './engine/postgres.ts';
+import type { RowSink } from './engine/types.ts';
 import { Replays } from './replays.ts';
-import { insertLateRows, isLate } from './roll-up.ts';
 import { openSpool, type Spool } from './spool.ts';
-import { addReplays, insertRows, prepareDays } from './store.ts';
 import type { RequestLog, RequestRow } from './types.ts';
 
 const QUEUE_MAX = 10_000;
 const BATCH_MAX = 500;
 const WAIT_MS = 250;
 const RETRY_MS = 1_000;
-const DAY_MS = 86_400_000;
-const DAYS_AHEAD = 3;
-const PREPARE_MS = 3_600_000;
 
-interface RequestLogOptions {
-  readonly db: Pool;
+interface WriterOptions {
+  readonly sink: RowSink;
   readonly log: Log;
   /** Directory of the spool. */
   readonly spool_dir: string;
 }
 
 class Writer implements RequestLog {
-  readonly #db: Pool;
+  readonly #sink: RowSink;
   readonly #log: Log;
   readonly #spool: Spool;
   #queue: RequestRow[] = [];
@@ -36,10 +33,9 @@ class Writer implements RequestLog {
   #away = false;
   #closed = false;
   #lost = 0;
-  #prepared_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RequestLogOptions, spool: Spool) {
-    this.#db = options.db;
+  constructor(options: WriterOptions, spool: Spool) {
+    this.#sink = options.sink;
     this.#log = options.log;
     this.#spool = spool;
   }
@@ -116,7 +112,7 @@ class Writer implements RequestLog {
   /** After the rows, so that the rows of this process are there to be counted on. */
   async #countReplays(): Promise<void> {
     try {
-      await this.#replays.flush((counts) => addReplays(this.#db, counts));
+      await this.#replays.flush((counts) => this.#sink.addReplays(counts));
     } catch (error) {
       this.#log.warn({ error, replays: this.#replays.size }, 'replays wait to be counted');
       this.#away = true;
@@ -130,16 +126,13 @@ class Writer implements RequestLog {
     }
   }
 
-  /** True when the batch is in; false when PostgreSQL is away. */
+  /** True when the batch is in; false when the engine is away. */
   async #insert(batch: readonly RequestRow[]): Promise<boolean> {
     try {
-      await this.#prepare();
-      const now_ms = nowMs();
-      if (batch.some((row) => isLate(row.request_id, now_ms))) await insertLateRows(this.#db, batch);
-      else await insertRows(this.#db, batch);
+      await this.#sink.insert(batch);
       return true;
     } catch (error) {
-      if (isDatabaseFault(error)) {
+      if (this.#sink.isAway(error)) {
         if (!this.#away) this.#log.warn({ error, rows: batch.length }, 'request rows wait in the spool');
         this.#away = true;
         return false;
@@ -148,7 +141,7 @@ class Writer implements RequestLog {
     }
   }
 
-  /** Drops only the row that PostgreSQL refuses and stores the rest of its batch. */
+  /** Drops only the row that the engine refuses and stores the rest of its batch. */
   async #insertOneByOne(batch: readonly RequestRow[], cause: unknown): Promise<boolean> {
     if (batch.length === 1) {
       this.#lost++;
@@ -177,24 +170,23 @@ class Writer implements RequestLog {
     if (!kept) this.#lost += batch.length;
   }
 
-  async #prepare(): Promise<void> {
-    if (monotonicMs() - this.#prepared_ms < PREPARE_MS) return;
-    const today = nowMs();
-    await prepareDays(this.#db, {
-      first: new Date(today - DAY_MS).toISOString().slice(0, 10),
-      last: new Date(today + DAYS_AHEAD * DAY_MS).toISOString().slice(0, 10),
-    });
-    this.#prepared_ms = monotonicMs();
-  }
-
   start(): void {
     this.#schedule(0);
   }
 }
 
-/** Opens the writer of this process; what an earlier process left in the spool goes in first. */
-export async function openRequestLog(options: RequestLogOptions): Promise<RequestLog> {
+/** Opens a writer to one engine; what an earlier process left in the spool goes in first. */
+async function openWriter(options: WriterOptions): Promise<RequestLog> {
   const writer = new Writer(options, await openSpool(options.spool_dir));
   writer.start();
   return writer;
+}
+
+/** Opens the writer of this process to PostgreSQL alone. */
+export function openRequestLog(options: {
+  readonly db: Pool;
+  readonly log: Log;
+  readonly spool_dir: string;
+}): Promise<RequestLog> {
+  return openWriter({ sink: postgresSink(options.db), log: options.log, spool_dir: options.spool_dir });
 }

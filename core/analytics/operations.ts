@@ -19,13 +19,13 @@ import {
   walkPage,
 } from '../kernel/index.ts';
 import { readContent } from './content.ts';
+import { readerOf } from './engine/postgres.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
 import { findGeneration } from './generation.ts';
 import { getLimitsOperation } from './limits-view.ts';
 import { enterTail, tailEvents } from './live/tail.ts';
-import { listCopies } from './read-store.ts';
 import { Generation, RowView, RowWithPayload } from './schema.ts';
-import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
+import type { RowFilter } from './store.ts';
 import { rowStatuses } from './types.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
 
@@ -132,7 +132,7 @@ export const listRequestsOperation = operation({
       cursor: input.cursor,
       limit: input.limit ?? DEFAULT_LIMIT,
       read: (after, limit) =>
-        listRows(context.db, { org_id: caller.org_id, environment, filter, after, limit }),
+        readerOf(context).listRows({ org_id: caller.org_id, environment, filter, after, limit }),
       placeOf: (row) => ({ at: row.ts.getTime(), id: row.request_id }),
     });
     return page(rows.map(viewRow), next_cursor, cursorAt);
@@ -166,7 +166,7 @@ const tailRequestsOperation = operation({
     tellLag(context);
     return new EventAnswer((signal) => {
       signal.addEventListener('abort', () => slot?.leave());
-      return tailEvents(context.db, watch, signal);
+      return tailEvents(readerOf(context), watch, signal);
     });
   },
 });
@@ -185,12 +185,13 @@ export const getRequestOperation = operation({
     const caller = orgCaller(context);
     if (!isRequestId(id)) throw notFound();
     const environment = caller.environment === 'test' ? 'test' : null;
-    const row = await findRow(context.db, { org_id: caller.org_id, environment, request_id: id });
+    const reader = readerOf(context);
+    const row = await reader.findRow({ org_id: caller.org_id, environment, request_id: id });
     if (row === null) throw notFound();
     tellLag(context);
-    const attempts = await listAttempts(context.db, id);
+    const attempts = await reader.listAttempts(id);
     const { state, payload } = await readContent(context, row);
-    const copies = await listCopies(context.db, { org_id: caller.org_id, environment, request_ids: [id] });
+    const copies = await reader.listCopies({ org_id: caller.org_id, environment, request_ids: [id] });
     return { ...viewDetail(row, attempts, copies.get(id) ?? [], state), ...payload };
   },
 });

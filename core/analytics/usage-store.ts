@@ -127,7 +127,7 @@ function narrowestOf({ session, user }: UsageFilter): keyof typeof NARROW {
 const HOUR_MS = 3_600_000;
 
 /** What a usage is summed by. */
-interface UsageBy {
+export interface UsageBy {
   /** Starts of the buckets, ascending; the first is not after the range. */
   readonly starts: readonly number[];
   /** Null: one group "". */

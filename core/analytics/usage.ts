@@ -3,7 +3,6 @@
 import { type Static, Type } from 'typebox';
 import {
   csv,
-  type Db,
   FileAnswer,
   invalid,
   named,
@@ -15,11 +14,12 @@ import {
   TimeIn,
 } from '../kernel/index.ts';
 import { findOrg } from '../orgs/index.ts';
-import { readArrivalLag } from './read-store.ts';
+import { readerOf } from './engine/postgres.ts';
+import type { RowReader } from './engine/types.ts';
 import { KEPT_DAYS } from './store.ts';
 import { dayStarts, type UsageRange, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
-import { ANY_CALLER, sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
+import { ANY_CALLER, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageGroupings = [
   ...(['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const),
@@ -186,12 +186,12 @@ export function refuseNameless({ group_by, tag }: Pick<Static<typeof UsageInput>
 
 /** Cost and number of calls of an organization by UTC day. */
 export function sumUsageByDay(
-  db: Db,
+  reader: RowReader,
   of: Pick<UsageFilter, 'org_id' | 'environment' | 'from' | 'to'>,
 ): Promise<UsageSum[]> {
   const starts = dayStarts({ from: of.from.getTime(), to: of.to.getTime() });
   const anything = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
-  return sumUsage(db, { ...of, ...anything }, { starts, group: null, tag: null, kept_from: 0 });
+  return reader.sumUsage({ ...of, ...anything }, { starts, group: null, tag: null, kept_from: 0 });
 }
 
 const figuresExample = {
@@ -261,12 +261,12 @@ export const getUsageOperation = operation({
       ...(group === 'tag' && said.tag_value === null ? { tag: null } : {}),
     };
     const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
+    const reader = readerOf(context);
     const [sums, previous] = await Promise.all([
-      hidden ? [] : sumUsage(context.db, filter, { starts: range.starts, group, tag: said.tag, kept_from }),
+      hidden ? [] : reader.sumUsage(filter, { starts: range.starts, group, tag: said.tag, kept_from }),
       hidden || input.compare !== true
         ? []
-        : sumUsage(
-            context.db,
+        : reader.sumUsage(
             { ...filter, ...before },
             { starts: [before.from.getTime()], group: null, tag: null, kept_from },
           ),
@@ -282,9 +282,7 @@ export const getUsageOperation = operation({
       });
     }
     const groups = group === null ? [] : groupsOf(sums);
-    const lag_s = hidden
-      ? 0
-      : await readArrivalLag(context.db, { org_id: caller.org_id, environment: asked });
+    const lag_s = hidden ? 0 : await reader.readArrivalLag({ org_id: caller.org_id, environment: asked });
     return {
       object: 'usage' as const,
       range: {

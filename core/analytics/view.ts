@@ -2,6 +2,7 @@
 import { isRequestId, rowTime } from '../kernel/index.ts';
 import type { PayloadState } from '../payloads/index.ts';
 import { routeLine } from '../routing/index.ts';
+import type { ListedRow } from './engine/types.ts';
 import type { RowDetail, RowView } from './schema.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
@@ -9,7 +10,7 @@ import type { StoredAttempt, StoredRow } from './types.ts';
 const SHADOW_OF = 'shadow_of';
 
 /** The row of the activity feed. */
-export function viewRow(row: StoredRow): RowView {
+export function viewRow(row: ListedRow): RowView {
   return {
     request_id: row.request_id,
     ts: rowTime(row.ts.getTime()),

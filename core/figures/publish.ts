@@ -3,6 +3,7 @@
 import {
   dayBefore,
   firstSights,
+  type RowReader,
   STEP,
   type StepCount,
   sumDays,
@@ -115,9 +116,12 @@ async function makeFigures(pool: Pool, now: Date, min_orgs: number): Promise<Con
 }
 
 /** Sums days, notes new apps and publishes the figures as of `now`; returns how many days were summed. */
-export async function publishFigures(pool: Pool, of: { now: Date; min_orgs: number }): Promise<number> {
-  const { now, min_orgs } = of;
-  const summed = await sumDays(pool, now);
+export async function publishFigures(
+  pool: Pool,
+  of: { now: Date; min_orgs: number; reader?: RowReader | undefined },
+): Promise<number> {
+  const { now, min_orgs, reader } = of;
+  const summed = await sumDays(pool, now, reader);
   const sights = await firstSights(pool, dayBefore(now, WEEK_DAYS));
   // An organization that is being erased gets nothing new.
   const active = await activeOrgs(pool, [...new Set(sights.map(({ org_id }) => org_id))]);

@@ -1,6 +1,6 @@
 // Telling organizations what changed in models that they use: a hundred subscribers in each transaction, so that whoever is
 // interrupted goes on where it stopped and tells nobody twice.
-import { listModelsUsed } from '../analytics/index.ts';
+import { postgresReader, type RowReader } from '../analytics/index.ts';
 import { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from '../catalog/index.ts';
 import type { Pool } from '../db/index.ts';
 import { type Db, type Id, now } from '../kernel/index.ts';
@@ -21,7 +21,7 @@ function factOf(news: UntoldNews, org_id: Id<'org'>, at: Date): NewFact {
 }
 
 /** Tells the next subscribers of `news`, all of one topic that stand at one organization; returns how many facts that were. */
-async function tellNext(db: Db, news: readonly UntoldNews[]): Promise<number> {
+async function tellNext(db: Db, reader: RowReader, news: readonly UntoldNews[]): Promise<number> {
   const [first] = news;
   if (first === undefined) return 0;
   const at = now();
@@ -32,7 +32,7 @@ async function tellNext(db: Db, news: readonly UntoldNews[]): Promise<number> {
   });
   const since = new Date(at.getTime() - USED_DAYS * 86_400_000);
   const models = [...new Set(news.map(({ model }) => model))];
-  const used = await listModelsUsed(db, { org_ids, models, since });
+  const used = await reader.listModelsUsed({ org_ids, models, since });
   const facts = org_ids.flatMap((org_id) =>
     news.filter(({ model }) => used.get(org_id)?.includes(model)).map((one) => factOf(one, org_id, at)),
   );
@@ -47,12 +47,12 @@ async function tellNext(db: Db, news: readonly UntoldNews[]): Promise<number> {
 }
 
 /** Tells organizations of what the catalog noted, and returns how many events that were. */
-export async function tellOfModels(pool: Pool): Promise<number> {
+export async function tellOfModels(pool: Pool, reader?: RowReader): Promise<number> {
   let announced = 0;
   for (let turn = 0; turn < TURNS_MAX; turn++) {
     const facts = await pool.transaction(async (db) => {
       const news = await lockUntoldNews(db, NEWS);
-      return news.length === 0 ? null : tellNext(db, news);
+      return news.length === 0 ? null : tellNext(db, reader ?? postgresReader(db), news);
     });
     if (facts === null) break;
     announced += facts;

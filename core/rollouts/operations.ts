@@ -1,6 +1,6 @@
 // What a policy would change, measured by the calls of the last hours.
 import { type Static, Type } from 'typebox';
-import { listAnswered } from '../analytics/index.ts';
+import { readerOf } from '../analytics/index.ts';
 import {
   type Context,
   idOf,
@@ -139,7 +139,7 @@ export const diffPolicyOperation = operation({
     const to = context.now();
     const from = hoursBefore(to, input.hours ?? 24);
     const without = project_id === null ? [...ruling.projects.keys()] : [];
-    const { rows, total } = await listAnswered(context.db, {
+    const { rows, total } = await readerOf(context).listAnswered({
       ...{ org_id, environment, project_id, without, from, to },
       limit: CALLS_MAX,
     });

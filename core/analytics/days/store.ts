@@ -2,6 +2,7 @@
 // sandbox call to none, nor one that the sandbox answered for a live key: it is free.
 import { SANDBOX } from '../../catalog/index.ts';
 import type { Db } from '../../kernel/index.ts';
+import type { AppDaySum, EndpointDaySum } from '../engine/types.ts';
 
 const LOCK = 7_305_118_217;
 
@@ -40,14 +41,9 @@ export async function markSummed(db: Db, day: string, at: Date): Promise<void> {
   });
 }
 
-/** Sums the attempts of the calls of `day`. Needs the lock. */
-export async function sumEndpointDay(db: Db, day: string): Promise<void> {
-  await db.query({
-    name: 'analytics.drop_endpoint_day',
-    text: 'delete from endpoint_day where day = $1',
-    values: [day],
-  });
-  await db.query({
+/** Sums the attempts of the calls of `day`. */
+export async function sumEndpointsOf(db: Db, day: string): Promise<EndpointDaySum[]> {
+  const { rows } = await db.query<EndpointDaySum>({
     name: 'analytics.sum_endpoint_day',
     text: `
       with attempt as materialized (
@@ -75,35 +71,66 @@ export async function sumEndpointDay(db: Db, day: string): Promise<void> {
             from attempt cross join lateral (values ('ttft', ttft_ms), ('tpot', tpot_us)) as time (kind, amount)
            where amount is not null group by 1, 2, 3) as step
          group by 1, 2)
-      insert into endpoint_day (day, endpoint_id, attempts, ok, excused, ttft_p50_ms, ttft_p95_ms, tpot_p50_ms,
-                                ttft_counts, tpot_counts)
-      select $1, endpoint_id, attempts, ok, excused, ttft_p50_ms, ttft_p95_ms, tpot_p50_ms,
-             coalesce(ttft.counts, '{}'), coalesce(tpot.counts, '{}')
+      select endpoint_id, attempts, ok, excused, ttft_p50_ms, ttft_p95_ms, tpot_p50_ms,
+             coalesce(ttft.counts, '{}') as ttft_counts, coalesce(tpot.counts, '{}') as tpot_counts
         from day
         left join (select * from steps where kind = 'ttft') as ttft using (endpoint_id)
         left join (select * from steps where kind = 'tpot') as tpot using (endpoint_id)`,
     values: [day, SANDBOX],
   });
+  return rows;
 }
 
-/** Sums the answered calls of `day` by organization, app and model. Needs the lock. */
-export async function sumAppDay(db: Db, day: string): Promise<void> {
+/** Puts `sums` in the place of what was summed of `day` before. Needs the lock. */
+export async function putEndpointDay(db: Db, day: string, sums: readonly EndpointDaySum[]): Promise<void> {
+  await db.query({
+    name: 'analytics.drop_endpoint_day',
+    text: 'delete from endpoint_day where day = $1',
+    values: [day],
+  });
+  await db.query({
+    name: 'analytics.put_endpoint_day',
+    text: `
+      insert into endpoint_day (day, endpoint_id, attempts, ok, excused, ttft_p50_ms, ttft_p95_ms, tpot_p50_ms,
+                                ttft_counts, tpot_counts)
+      select $1, * from jsonb_to_recordset($2::jsonb)
+        as s (endpoint_id text, attempts bigint, ok bigint, excused bigint, ttft_p50_ms float8, ttft_p95_ms float8,
+              tpot_p50_ms float8, ttft_counts jsonb, tpot_counts jsonb)`,
+    values: [day, JSON.stringify(sums)],
+  });
+}
+
+/** Sums the answered calls of `day` by organization, app and model. */
+export async function sumAppCalls(db: Db, day: string): Promise<AppDaySum[]> {
+  const { rows } = await db.query<AppDaySum>({
+    name: 'analytics.sum_app_day',
+    text: `
+      select org_id, app_id, model, count(*) as requests,
+             sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::bigint as tokens,
+             min(ts) as first_at
+        from request_row
+       where ts >= $1::date::timestamp at time zone 'UTC' and ts < ($1::date + 1)::timestamp at time zone 'UTC'
+         and environment = 'live' and status = 'ok' and provider <> $2
+       group by org_id, app_id, model`,
+    values: [day, SANDBOX],
+  });
+  return rows;
+}
+
+/** Puts `sums` in the place of what was summed of `day` before. Needs the lock. */
+export async function putAppDay(db: Db, day: string, sums: readonly AppDaySum[]): Promise<void> {
   await db.query({
     name: 'analytics.drop_app_day',
     text: 'delete from app_day where day = $1',
     values: [day],
   });
   await db.query({
-    name: 'analytics.sum_app_day',
+    name: 'analytics.put_app_day',
     text: `
       insert into app_day (day, org_id, app_id, model, requests, tokens, first_at)
-      select $1, org_id, app_id, model, count(*),
-             sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::bigint, min(ts)
-        from request_row
-       where ts >= $1::date::timestamp at time zone 'UTC' and ts < ($1::date + 1)::timestamp at time zone 'UTC'
-         and environment = 'live' and status = 'ok' and provider <> $2
-       group by org_id, app_id, model`,
-    values: [day, SANDBOX],
+      select $1, * from jsonb_to_recordset($2::jsonb)
+        as s (org_id text, app_id text, model text, requests bigint, tokens bigint, first_at timestamptz)`,
+    values: [day, JSON.stringify(sums)],
   });
 }
 

@@ -1,8 +1,10 @@
 // Sums of live calls by UTC day, from which figures for everybody are made (a part of the job `publish_figures`). A day is summed again every time
 // while it runs, once more when late rows of it should have come, and at last a week later for what lay in a spool.
 import type { Pool } from '../../db/index.ts';
+import { postgresReader } from '../engine/postgres.ts';
+import type { RowReader } from '../engine/types.ts';
 import { sumModelDays } from './app-store.ts';
-import { dropDaysBefore, lockDays, markSummed, readSummed, sumAppDay, sumEndpointDay } from './store.ts';
+import { dropDaysBefore, lockDays, markSummed, putAppDay, putEndpointDay, readSummed } from './store.ts';
 
 const DAY_MS = 86_400_000;
 /** Rankings go back this far. */
@@ -31,8 +33,8 @@ export function dropSums(pool: Pool, now: Date): Promise<number> {
   return dropDaysBefore(pool, dayBefore(now, SUMMED_DAYS));
 }
 
-/** Sums the days that are due at `now`, each in its own transaction; returns how many that were. */
-export async function sumDays(pool: Pool, now: Date): Promise<number> {
+/** Sums the days that are due at `now` from rows that `reader` reads, PostgreSQL's unless given, each in its own transaction; returns how many that were. */
+export async function sumDays(pool: Pool, now: Date, reader?: RowReader): Promise<number> {
   const days = Array.from({ length: SUMMED_DAYS }, (_, back) => dayBefore(now, back));
   const summed = await readSummed(pool, days);
   const due = days.filter((day) => {
@@ -45,8 +47,9 @@ export async function sumDays(pool: Pool, now: Date): Promise<number> {
   for (const day of due) {
     await pool.transaction(async (db) => {
       await lockDays(db);
-      await sumEndpointDay(db, day);
-      await sumAppDay(db, day);
+      const from = reader ?? postgresReader(db);
+      await putEndpointDay(db, day, await from.sumEndpoints(day));
+      await putAppDay(db, day, await from.sumAppCalls(day));
       await markSummed(db, day, now);
     });
   }

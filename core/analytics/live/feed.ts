@@ -3,7 +3,8 @@
 // is read every second and the last quarter of an hour every ten seconds.
 import type { Pool } from '../../db/index.ts';
 import { type Environment, type Id, type Log, nowMs, ServiceError } from '../../kernel/index.ts';
-import { listArrivals } from '../read-store.ts';
+import { postgresReader } from '../engine/postgres.ts';
+import type { RowReader } from '../engine/types.ts';
 import type { RowView } from '../schema.ts';
 import { viewRow } from '../view.ts';
 
@@ -24,6 +25,8 @@ interface Watch {
 
 interface FeedOptions {
   readonly db: Pick<Pool, 'query'>;
+  /** Of another engine than PostgreSQL. */
+  readonly reader?: RowReader | undefined;
   readonly log: Log;
   readonly interval_ms?: number;
   readonly streams_max?: number;
@@ -83,7 +86,8 @@ class Channel {
   async #read(back_ms: number, limit: number): Promise<RowView[]> {
     const since = new Date(nowMs() - back_ms);
     const known = [...this.#known];
-    const rows = await listArrivals(this.#options.db, { ...this.#watch, since, known, limit });
+    const reader = this.#options.reader ?? postgresReader(this.#options.db);
+    const rows = await reader.listArrivals({ ...this.#watch, since, known, limit });
     for (const row of [...rows].reverse()) this.#known.add(row.request_id);
     for (const id of this.#known) {
       if (this.#known.size <= KNOWN_MAX) break;

@@ -2,7 +2,6 @@
 // the feed, which shows people what happens now, a tail leaves nothing out and goes on where a reader had stopped.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  type Db,
   type Environment,
   type Id,
   isRequestId,
@@ -12,9 +11,8 @@ import {
   ServiceError,
 } from '../../kernel/index.ts';
 import { isRefusal, type LimitSlot, type LimitStore } from '../../limits/index.ts';
-import { findArrival, listStored, readClock } from '../read-store.ts';
+import type { ListedRow, RowReader } from '../engine/types.ts';
 import type { RowFilter } from '../store.ts';
-import type { StoredRow } from '../types.ts';
 import { viewRow } from '../view.ts';
 
 interface TailWatch {
@@ -26,7 +24,7 @@ interface TailWatch {
   readonly interval_ms: number;
 }
 
-type Stored = Pick<StoredRow, 'request_id'> & { readonly stored_at: Date };
+type Stored = Pick<ListedRow, 'request_id'> & { readonly stored_at: Date };
 
 /** Rows that are sent before the reader is asked again. */
 const PAGE = 100;
@@ -61,7 +59,7 @@ class Place {
     return [...this.#sent.keys()];
   }
 
-  /** How far the next statement looks, when the database says `now`. */
+  /** How far the next statement looks, when the engine says `now`. */
   next(now: number): number {
     return Math.min(now, this.#at + this.#step);
   }
@@ -75,9 +73,14 @@ class Place {
   }
 }
 
-async function begin(db: Db, { org_id, environment, after }: TailWatch, now: number): Promise<Place> {
+async function begin(
+  reader: RowReader,
+  { org_id, environment, after }: TailWatch,
+  now: number,
+): Promise<Place> {
   const known = after !== null && isRequestId(after) ? after : null;
-  const stored_at = known === null ? null : await findArrival(db, { org_id, environment, request_id: known });
+  const stored_at =
+    known === null ? null : await reader.findArrival({ org_id, environment, request_id: known });
   if (stored_at === null || known === null) return new Place(now, now);
   const place = new Place(stored_at.getTime(), stored_at.getTime() - SLACK_MS);
   place.pass([{ request_id: known, stored_at }], null);
@@ -86,16 +89,16 @@ async function begin(db: Db, { org_id, environment, after }: TailWatch, now: num
 
 /** Pages of rows, at most `PAGE` each; empty ones between, at each `interval_ms` without rows. */
 async function* pages(
-  db: Db,
+  reader: RowReader,
   { watch, place, now: clock }: { watch: TailWatch; place: Place; now: () => number },
   signal: AbortSignal,
-): AsyncGenerator<readonly StoredRow[]> {
+): AsyncGenerator<readonly ListedRow[]> {
   while (!signal.aborted) {
     const now = clock();
     const until = place.next(now);
     const { org_id, environment, filter } = watch;
     const range = { from: place.from, until: new Date(until), sent: place.sent };
-    const rows = await listStored(db, { org_id, environment, filter, ...range, limit: PAGE });
+    const rows = await reader.listStored({ org_id, environment, filter, ...range, limit: PAGE });
     place.pass(rows, rows.length < PAGE ? until : null);
     yield rows;
     if (rows.length < PAGE && until === now) {
@@ -105,7 +108,7 @@ async function* pages(
 }
 
 /** The event of a row (docs/usage/requests.md#the-tail). */
-function eventOf(row: StoredRow): string {
+function eventOf(row: ListedRow): string {
   return `id: ${row.request_id}\nevent: request\ndata: ${JSON.stringify(viewRow(row))}\n\n`;
 }
 
@@ -113,17 +116,21 @@ function eventOf(row: StoredRow): string {
  * The tail as server-sent events: `request` for each row, a comment every 15 seconds without one, and `end` after an hour. At
  * least once: rows that became readable within five seconds before `after` may come again.
  */
-export async function* tailEvents(db: Db, watch: TailWatch, signal: AbortSignal): AsyncGenerator<string> {
+export async function* tailEvents(
+  reader: RowReader,
+  watch: TailWatch,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const began = nowMs();
   let spoke = began;
-  // The clock of the database is asked once: an hour moves two clocks apart by less than what is looked at again.
-  const read = (await readClock(db)).getTime();
+  // The clock of the engine is asked once: an hour moves two clocks apart by less than what is looked at again.
+  const read = (await reader.readClock()).getTime();
   const ahead_ms = read - monotonicMs();
   const now = () => Math.floor(monotonicMs() + ahead_ms);
-  const place = await begin(db, watch, now());
+  const place = await begin(reader, watch, now());
   // The reader has the headers once the place is known: whatever ends after them is in the tail.
   yield `: ${rowTime(began)}\n\n`;
-  for await (const rows of pages(db, { watch, place, now }, signal)) {
+  for await (const rows of pages(reader, { watch, place, now }, signal)) {
     if (rows.length > 0) {
       yield rows.map(eventOf).join('');
       spoke = nowMs();

@@ -1,7 +1,7 @@
 // The daily reconciliation: each morning every organization's last days are compared, and a day on which the ledger and
 // the request rows differ is put before the staff. It goes away by itself when the two agree again, as they do when a
 // call of that day is settled late.
-import { listUsers } from '../../analytics/index.ts';
+import { readerOf } from '../../analytics/index.ts';
 import type { Context, Id } from '../../kernel/index.ts';
 import { listMovedBooks } from '../../ledger/index.ts';
 import { findOrg } from '../../orgs/index.ts';
@@ -22,7 +22,7 @@ async function organizationsSince(context: Context, since: Date): Promise<Id<'or
   const moved = await Promise.all(
     context.shards.names.map((name) => listMovedBooks(context.shards.at(name), since)),
   );
-  return [...new Set([...moved.flat(), ...(await listUsers(context.db, since))])].sort();
+  return [...new Set([...moved.flat(), ...(await readerOf(context).listUsers(since))])].sort();
 }
 
 /** Compares `from` to `to` of one organization; returns on how many of these days the two differ. */

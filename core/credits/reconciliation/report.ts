@@ -1,5 +1,5 @@
 // Compares what the ledger charged with what the request rows say that calls cost, day by day and to the micro-USD.
-import { readCosts, sumUsageByDay } from '../../analytics/index.ts';
+import { readerOf, sumUsageByDay } from '../../analytics/index.ts';
 import { type Context, type Environment, ServiceError } from '../../kernel/index.ts';
 import { type CrossedDay, findPlace, listCrossed, sumDays } from '../../ledger/index.ts';
 import type { Org } from '../../orgs/index.ts';
@@ -75,7 +75,8 @@ async function readUsage(
   { org, environment, from, to }: Wanted,
   crossed: readonly CrossedDay[],
 ): Promise<Map<string, DayUsage>> {
-  const sums = await sumUsageByDay(context.db, {
+  const reader = readerOf(context);
+  const sums = await sumUsageByDay(reader, {
     ...{ org_id: org.id, environment },
     ...{ from: startOf(from), to: startOf(dayAfter(to, 1)) },
   });
@@ -86,7 +87,7 @@ async function readUsage(
     ]),
   );
   const request_ids = crossed.map(({ request_id }) => request_id);
-  bySettle(usage, crossed, await readCosts(context.db, { org_id: org.id, request_ids }));
+  bySettle(usage, crossed, await reader.readCosts({ org_id: org.id, request_ids }));
   return usage;
 }
 

@@ -1,6 +1,6 @@
 // What is stored of an end user, newest first: at most 10,000 records as JSON, any number as NDJSON. Rows are read by pages and
 // content a record at a time, so that memory does not grow with the export.
-import { pageSubjectCalls, type SubjectCall } from '../../analytics/index.ts';
+import { readerOf, type SubjectCall } from '../../analytics/index.ts';
 import { writeAudit } from '../../identity/index.ts';
 import { type Context, type Id, rowTime, ServiceError } from '../../kernel/index.ts';
 import { findPayloadStates, readPayload } from '../../payloads/index.ts';
@@ -33,7 +33,7 @@ function recordOf({ request_id, ts, model, tokens, cost_micro }: SubjectCall): S
 
 async function* recordsOf(context: Context, { org_id, subject_hash }: Asked): AsyncGenerator<SubjectRecord> {
   for (let after: SubjectCall | null = null; ; ) {
-    const page: SubjectCall[] = await pageSubjectCalls(context.db, {
+    const page: SubjectCall[] = await readerOf(context).pageSubjectCalls({
       org_id,
       subject_hash,
       after,
