@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory bench-rows
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -44,6 +44,9 @@ check:
 
 format:
 	@$(install) all && exec node_modules/.bin/biome check --write .
+
+bench-rows:
+	@$(install) all && exec $(node) test/bench/rows/main.ts $(ARGS)
 
 bench:
 	@$(install) all && exec $(node) test/bench/main.ts

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
 import type { Config, Log } from '@svc/core/kernel/index.ts';
-import { type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
+import { analyticsChecks, type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
 import { readPages } from './pages.ts';
 import { createStaffApp } from './staff.ts';
 import { Streams } from './streams.ts';
@@ -38,10 +38,11 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   // Without Redis the counters of calls are in the gateway's memory, and those of this program say nothing of them.
   const { limits: _, ...others } = base.services;
   const services = config.redis_url === null ? others : base.services;
-  const parts: HttpParts = { ...base, services, draining: () => draining };
+  const checks = analyticsChecks(base.analytics);
+  const parts: HttpParts = { ...base, services, checks, draining: () => draining };
   const pages = readPages(CONSOLE);
   if (pages === null) log.warn({ dir: CONSOLE }, 'no console was built; only the API is served');
-  const feed = openRequestFeed({ db: base.pool, log });
+  const feed = openRequestFeed({ db: base.pool, reader: base.services.row_reader, log });
   const streams = new Streams();
   base.metrics.watch([
     {

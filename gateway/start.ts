@@ -10,7 +10,15 @@ import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
 import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
-import { type Base, type Check, createApp, type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
+import {
+  analyticsChecks,
+  type Base,
+  type Check,
+  createApp,
+  type HttpParts,
+  hostOf,
+  openBase,
+} from '@svc/http/index.ts';
 import { createCallDeps } from './call-deps.ts';
 import { logCall } from './call-log.ts';
 import { bindGraphql } from './graphql.ts';
@@ -86,6 +94,7 @@ async function openEngine(
   const { cell, public_min_orgs } = config;
   const jobs = startJobs({
     ...{ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail, public_min_orgs },
+    rows: base.analytics.services,
   });
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
@@ -93,7 +102,7 @@ async function openEngine(
 }
 
 /** What /readyz checks in addition to the database. */
-function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
+function checksOf({ pool, rate, analytics }: Base, { ledgers }: Engine): Check[] {
   return [
     {
       name: 'limits',
@@ -115,6 +124,7 @@ function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
       run: async () => (ledgers.healthy ? null : 'the last flush did not reach PostgreSQL'),
     },
     ...(pool.shards.names.length > 1 ? [shardsCheck(ledgers)] : []),
+    ...analyticsChecks(analytics),
   ];
 }
 

@@ -1,6 +1,6 @@
 // Opens the parts that every program with listeners needs.
 import { join } from 'node:path';
-import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { type Analytics, openAnalytics } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
@@ -38,6 +38,8 @@ export interface Base extends Required<Omit<HttpParts, 'checks' | 'draining' | '
   readonly services: Services & Required<Pick<Services, 'egress' | 'limits' | 'money_in'>>;
   readonly catalog: CatalogHandle;
   readonly changes: Changes;
+  /** Where rows of calls are kept. */
+  readonly analytics: Analytics;
   /** URL of the database for what needs a session. */
   readonly direct_url: string;
   /** Name of this process. */
@@ -80,16 +82,19 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
   const key_ring = opened.adopt(openKeyRing({ changes, log, root_key }), (it) => it.close());
   const limits = opened.adopt(await openLimits(options), (it) => it.close());
   const spool_dir = join(config.data_dir, options.spool);
-  const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
+  const analytics = opened.adopt(openAnalytics(config), (it) => it.close());
+  const request_log = opened.adopt(await analytics.openLog({ db: pool, log, spool_dir }), (it) => it.close());
   const { management_rpm, scim_rpm, public_rpm } = config;
   return {
     ...{ pool, log, metrics, base_url, catalog, changes, name, direct_url: database.direct_url },
+    analytics,
     rate: { limits, management_rpm, scim_rpm, public_rpm },
     services: {
       catalog: () => catalog.current(),
       ...{ key_ring, request_log, sign_in, money_in, limits },
       root_key,
       ...figureServices(new FiguresMemory()),
+      ...analytics.services,
       egress: openEgress(config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },

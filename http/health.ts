@@ -1,4 +1,5 @@
 // `/healthz`: the process answers. `/readyz`: it can serve requests; otherwise it names the parts that fail.
+import type { Analytics } from '@svc/core/analytics/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 import type { FastifyInstance } from 'fastify';
 import type { HttpParts } from './parts.ts';
@@ -31,6 +32,11 @@ function databaseCheck(pool: Pool): Check {
       return null;
     },
   };
+}
+
+/** The store of rows of calls, where it is not the database: calls go on without it. */
+export function analyticsChecks({ look }: Pick<Analytics, 'look'>): Check[] {
+  return look === undefined ? [] : [{ name: 'analytics', critical: false, run: look }];
 }
 
 /** Adds `/healthz` and `/readyz`. */

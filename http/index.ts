@@ -6,7 +6,7 @@ export { bindOperations } from './bind.ts';
 export { addressOf, callerOf, requestContext, staffCallerOf } from './caller.ts';
 export { errorBody, errorHeaders, refusalOf } from './errors.ts';
 export { consoleHeaders } from './headers.ts';
-export { bindHealth, type Check } from './health.ts';
+export { analyticsChecks, bindHealth, type Check } from './health.ts';
 export { addAnswerHooks } from './hooks.ts';
 export { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
 export type { Metrics } from './metrics.ts';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
 import { findTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
+import { ensureChdb } from './sim/clickhouse/install.ts';
 import { exceeded, readBudgets } from './suite/budgets.ts';
 import type { Counts } from './suite/counts.ts';
 import { longestFiles, readDurations } from './suite/durations.ts';
@@ -57,6 +58,7 @@ async function prepareTools(): Promise<string[]> {
     env['SVC_PYTHON_INSTRUCTOR_BIN'] = await ensurePythonClients(sayTool, 'instructor');
     env['SVC_PYTHON_GENERATOR_BIN'] = await ensurePythonClients(sayTool, 'generator');
   });
+  await prepare('chdb', async () => void (await ensureChdb(sayTool)));
   // Not what only builds another: that is found when the other is built.
   const quick = toolNames.filter((name) => tools[name].source.kind !== 'go' && !tools[name].needed_for);
   for (const name of quick) await prepare(name, () => resolveTool(name, sayTool, ended.signal));

@@ -1,7 +1,7 @@
 // Assembles a worker process, and closes its parts in reverse order.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { type Analytics, openAnalytics } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { demoApart, openPortal, type Portal } from '@svc/core/e-invoices/index.ts';
@@ -63,17 +63,28 @@ interface Parts {
   readonly name: string;
   readonly money_in: MoneyIn;
   readonly portal: Portal | null;
+  readonly analytics: Analytics;
   readonly catalog: CatalogHandle;
   /** Makes the links of mails. */
   readonly root_key: RootKeyRing;
 }
 
 /** Contexts for activities: no caller's rights, with the rails of this process. */
-function contexts({ config, pool, log, money_in, portal, catalog, root_key }: Parts): () => Context {
+function contexts({
+  config,
+  pool,
+  log,
+  money_in,
+  portal,
+  catalog,
+  root_key,
+  analytics,
+}: Parts): () => Context {
   // Runs of evaluations read the catalog, and make their calls at a gateway.
   const address = config.gateway_url ?? config.base_url ?? `http://127.0.0.1:${config.port}`;
   const eval_gateway = gatewayAt(address, root_key);
-  const services = { money_in, portal, root_key, eval_gateway, catalog: () => catalog.current() } as Services;
+  const own = { money_in, portal, root_key, eval_gateway, catalog: () => catalog.current() };
+  const services = { ...own, ...analytics.services } as Services;
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
@@ -102,11 +113,12 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
   const { config, pool, log } = parts;
   // A spool of its own, because a gateway on the same data directory uses the other one.
   const spool_dir = join(config.data_dir, 'spool-worker');
-  const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
+  const { analytics } = parts;
+  const request_log = opened.adopt(await analytics.openLog({ db: pool, log, spool_dir }), (it) => it.close());
   const mail = opened.adopt(await openMailTransport(config), (it) => it.close());
   const jobs = startJobs({
     ...parts,
-    ...{ request_log, mail },
+    ...{ request_log, mail, rows: analytics.services },
     cell: config.cell,
     public_min_orgs: config.public_min_orgs,
     egress: openEgress(config),
@@ -260,7 +272,19 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
   const catalog = opening.adopt(await openOwnCatalog(config, pool, log), (it) => it.close());
   const portal = portalOf(config);
-  const parts: Parts = { config, pool, direct_url, log, name, money_in, portal, catalog, root_key };
+  const analytics = opening.adopt(openAnalytics(config), (it) => it.close());
+  const parts: Parts = {
+    config,
+    pool,
+    direct_url,
+    log,
+    name,
+    money_in,
+    portal,
+    catalog,
+    root_key,
+    analytics,
+  };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

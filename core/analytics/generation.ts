@@ -6,6 +6,7 @@ import { type Metered, meteredUsage, readMeter } from '../ledger/index.ts';
 import { findOrg } from '../orgs/index.ts';
 import { type Cost, recompute } from '../pricing/index.ts';
 import { readerOf } from './engine/postgres.ts';
+import type { RowReader } from './engine/types.ts';
 import type { Generation } from './schema.ts';
 import type { StoredRow } from './types.ts';
 
@@ -76,6 +77,20 @@ function usageOf(record: Metered['units'] | StoredRow): Generation['usage'] {
   };
 }
 
+/** The row of a call; null too while an engine beside the database is away: the ledger has what the call cost. */
+async function readRow(
+  context: Context,
+  args: Parameters<RowReader['findRow']>[0],
+): Promise<StoredRow | null> {
+  try {
+    return await readerOf(context).findRow(args);
+  } catch (error) {
+    if (context.services.row_reader === undefined) throw error;
+    context.log.warn({ error }, 'the row of a call cannot be read');
+    return null;
+  }
+}
+
 /** The record of call `id`, or null when `caller` may not see it or it does not exist. */
 export async function findGeneration(
   context: Context,
@@ -83,14 +98,13 @@ export async function findGeneration(
   id: RequestId,
 ): Promise<Generation | null> {
   const environment = caller.environment === 'test' ? 'test' : null;
-  const reader = readerOf(context);
   const [meter, row] = await Promise.all([
     findMeter(context, caller, id),
-    reader.findRow({ org_id: caller.org_id, environment, request_id: id }),
+    readRow(context, { org_id: caller.org_id, environment, request_id: id }),
   ]);
   const record = meter?.units ?? row;
   if (record === null) return null;
-  const attempts = row === null ? [] : await reader.listAttempts(id);
+  const attempts = row === null ? [] : await readerOf(context).listAttempts(id);
   const { model, ...resolved } = row ?? resolvedBy(context.services.catalog(), meter);
   const cost: Cost =
     meter === null

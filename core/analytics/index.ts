@@ -15,8 +15,9 @@ export {
 } from './days/store.ts';
 export { dayBefore, dropSums, SUMMED_DAYS, sumDays } from './days/sum.ts';
 export { readDetails } from './details.ts';
+export { type Analytics, openAnalytics } from './engine/open.ts';
 export { postgresReader, readerOf } from './engine/postgres.ts';
-export type { RowReader } from './engine/types.ts';
+export type { OrgDay, RowKeeper, RowReader } from './engine/types.ts';
 export { getLimitsOperation } from './limits-view.ts';
 export { openRequestFeed, type RequestFeed } from './live/feed.ts';
 export { openRequestLog } from './log.ts';

@@ -133,7 +133,11 @@ class Writer implements RequestLog {
       return true;
     } catch (error) {
       if (this.#sink.isAway(error)) {
-        if (!this.#away) this.#log.warn({ error, rows: batch.length }, 'request rows wait in the spool');
+        if (!this.#away)
+          this.#log.warn(
+            { error, engine: this.#sink.engine, rows: batch.length },
+            'request rows wait in the spool',
+          );
         this.#away = true;
         return false;
       }
@@ -176,7 +180,7 @@ class Writer implements RequestLog {
 }
 
 /** Opens a writer to one engine; what an earlier process left in the spool goes in first. */
-async function openWriter(options: WriterOptions): Promise<RequestLog> {
+export async function openWriter(options: WriterOptions): Promise<RequestLog> {
   const writer = new Writer(options, await openSpool(options.spool_dir));
   writer.start();
   return writer;

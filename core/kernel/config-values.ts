@@ -40,6 +40,13 @@ export const httpUrl: Parse<string | null> = (t) => {
     throw new RangeError('expected an http(s) address');
   return t;
 };
+/** An address of ClickHouse with the name of a database, which may hold credentials. */
+export const analyticsUrl: Parse<string | null> = (t) => {
+  if (t === '') return null;
+  if (!URL.canParse(t) || !/^https?:\/\/[^/]+\/\w+$/.test(t))
+    throw new RangeError('expected http(s)://user:password@host:port/database');
+  return t;
+};
 /** An address of a mail server. */
 export const smtpUrl: Parse<string | null> = (t) => {
   if (!URL.canParse(t) || !/^smtps?:$/.test(new URL(t).protocol) || new URL(t).hostname === '')

@@ -18,6 +18,7 @@ import {
   smtpUrl,
   text,
 } from './config-values.ts';
+import { analyticsSettings } from './settings/analytics.ts';
 import { rateSettings } from './settings/rates.ts';
 import { type Setting, setting } from './settings/setting.ts';
 import { signUpSettings } from './settings/sign-up.ts';
@@ -90,6 +91,7 @@ export const settings = {
     null,
     list((name) => SHARD_NAME.test(name), 'names of shards, with commas between'),
   ),
+  ...analyticsSettings,
   redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
   temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),
   temporal_namespace: setting(

@@ -93,6 +93,8 @@ interface JobParts {
   /** The guarded client of the process (`openEgress`). */
   readonly egress: Egress;
   readonly mail: MailTransport;
+  /** What reads and keeps rows of calls in another engine than PostgreSQL (`openAnalytics`). */
+  readonly rows?: Pick<Services, 'row_reader' | 'row_keeper'>;
   /** So many organizations stand behind a published count of calls; 3 unless given. */
   readonly public_min_orgs?: number;
 }
@@ -134,7 +136,7 @@ export function startJobs(parts: JobParts): Jobs {
     jobs: [
       ...moneyJobs(parts),
       ...shadowJobs(parts),
-      ...upkeepJobs(pool),
+      ...upkeepJobs(pool, parts.rows),
       ...figureJobs(parts),
       {
         name: 'relay_outbox',
@@ -289,19 +291,19 @@ function moneyJobs(parts: JobParts): Job[] {
       run: () => notifyExpiringKeys(jobContext(parts)),
     },
     { name: 'tell_of_legal', every_ms: 10 * SECOND, run: () => tellOfLegal(jobContext(parts)) },
-    { name: 'tell_of_models', every_ms: 10 * SECOND, run: () => tellOfModels(pool) },
+    { name: 'tell_of_models', every_ms: 10 * SECOND, run: () => tellOfModels(pool, parts.rows?.row_reader) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
 }
 
 /** Publishes what everybody may see of traffic. */
-function figureJobs({ pool, public_min_orgs: min_orgs = 3 }: JobParts): Job[] {
+function figureJobs({ pool, rows, public_min_orgs: min_orgs = 3 }: JobParts): Job[] {
   return [
     {
       name: 'publish_figures',
       every_ms: 600 * SECOND,
-      run: () => publishFigures(pool, { now: now(), min_orgs }),
+      run: () => publishFigures(pool, { now: now(), min_orgs, reader: rows?.row_reader }),
     },
   ];
 }
@@ -315,7 +317,8 @@ function shadowJobs(parts: JobParts): Job[] {
 }
 
 /** Makes room for new rows and removes what is no longer kept (docs/operate/retention.md). */
-export function upkeepJobs(pool: Pool): Job[] {
+export function upkeepJobs(pool: Pool, rows: JobParts['rows'] = {}): Job[] {
+  const { row_keeper: keeper } = rows;
   return [
     { name: 'summarise_arrivals', every_ms: 15 * SECOND, run: () => summariseArrivals(pool) },
     { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
@@ -337,8 +340,8 @@ export function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_audit', every_ms: HOUR, run: () => purgeAudit(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
-    { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now()) },
-    { name: 'sweep_erased_orgs', every_ms: HOUR, run: () => sweepErasedOrgs(pool, now()) },
+    { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now(), keeper) },
+    { name: 'sweep_erased_orgs', every_ms: HOUR, run: () => sweepErasedOrgs(pool, now(), keeper) },
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
     { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
@@ -349,7 +352,11 @@ export function upkeepJobs(pool: Pool): Job[] {
       run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
     { name: 'drop_sums', every_ms: 6 * HOUR, run: () => dropSums(pool, now()) },
-    { name: 'drop_rows', every_ms: 6 * HOUR, run: () => dropOldDays(pool, now()) },
+    {
+      name: 'drop_rows',
+      every_ms: 6 * HOUR,
+      run: async () => (await dropOldDays(pool, now())) + ((await keeper?.dropDays(now())) ?? 0),
+    },
     {
       name: 'payload_partitions',
       every_ms: 6 * HOUR,
@@ -370,7 +377,7 @@ function dayAfter(days: number): string {
 
 /** Jobs act for nobody: what they touch says whose it is. */
 function jobContext(parts: JobParts): ReturnType<typeof createContext> {
-  const { pool, log, money_in } = parts;
-  const services = { money_in } as Services;
+  const { pool, log, money_in, rows } = parts;
+  const services = { money_in, ...rows } as Services;
   return createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }

@@ -1,4 +1,5 @@
 // SQL of erasures of organizations. What deletes rows counts them in the transaction of the caller.
+import type { OrgDay } from '../analytics/index.ts';
 import type { Db, Id } from '../kernel/index.ts';
 import type { OrgErasure, RowCounts } from './types.ts';
 
@@ -161,6 +162,23 @@ export async function loosenUsage(db: Db, args: { org_id: OrgId; as: string }): 
     values: [args.org_id, args.as],
   });
   return rows[0]?.loosened ?? 0;
+}
+
+/** Puts sums of days in the place of the organization's own. */
+export async function replaceUsage(db: Db, args: { org_id: OrgId; days: readonly OrgDay[] }): Promise<void> {
+  await deleteUsage(db, args.org_id);
+  await db.query({
+    name: 'org_erasure.put_usage',
+    text: `
+      insert into usage_hour
+      select $1, environment, day::timestamp at time zone 'UTC', '', '', model, provider, byok, '', requests, ok, errors,
+             input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro
+        from jsonb_to_recordset($2::jsonb)
+          as d (environment text, day date, model text, provider text, byok boolean, requests bigint, ok bigint,
+                errors bigint, input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
+                cache_write_tokens bigint, reasoning_tokens bigint, cost_micro bigint)`,
+    values: [args.org_id, JSON.stringify(args.days)],
+  });
 }
 
 /** Empties the notes of gifts. */

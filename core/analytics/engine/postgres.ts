@@ -58,6 +58,7 @@ export function postgresSink(pool: Pool): RowSink {
     prepared_ms = monotonicMs();
   };
   return {
+    engine: 'postgres',
     async insert(batch) {
       await prepare();
       const now_ms = nowMs();

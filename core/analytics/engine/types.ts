@@ -122,6 +122,7 @@ export interface RowReader {
 
 /** Where a request log writes. */
 export interface RowSink {
+  readonly engine: EngineName;
   /** Stores a batch. Sent again, in another order or cut differently, it is stored once. */
   insert(batch: readonly RequestRow[]): Promise<void>;
   /** Adds to the replays of rows; returns the ids whose row is there. */
@@ -132,9 +133,48 @@ export interface RowSink {
   isAway(error: unknown): boolean;
 }
 
+/** The sums of an organization's calls of a day, without what leads back to it. */
+export interface OrgDay {
+  readonly environment: Environment;
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly byok: boolean;
+  readonly requests: number;
+  readonly ok: number;
+  readonly errors: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly cost_micro: number;
+}
+
+/** Upkeep and erasure in an engine beside PostgreSQL. What is erased there is so after the transaction that notes it. */
+export interface RowKeeper {
+  /** At most `limit` calls of an end user that began until `until`. */
+  listSubjectCalls(args: {
+    readonly org_id: Id<'org'>;
+    readonly subject_hash: string;
+    readonly until: Date;
+    readonly limit: number;
+  }): Promise<Pick<SubjectCall, 'request_id' | 'logged'>[]>;
+  /** Takes end user and tags out of rows. */
+  unlink(args: { readonly org_id: Id<'org'>; readonly request_ids: readonly string[] }): Promise<void>;
+  countOrg(org_id: Id<'org'>): Promise<number>;
+  sumOrg(org_id: Id<'org'>): Promise<OrgDay[]>;
+  eraseOrg(org_id: Id<'org'>): Promise<void>;
+  /** Drops days that are past their time at `at`; returns how many. */
+  dropDays(at: Date): Promise<number>;
+}
+
 declare module '../../kernel/operation/operation.ts' {
   interface Services {
     /** Reads rows of calls in another engine than PostgreSQL. */
     readonly row_reader?: RowReader | undefined;
+    /** Of an engine that has rows beside PostgreSQL, whether they are read there or not. */
+    readonly row_keeper?: RowKeeper | undefined;
   }
 }

@@ -1,6 +1,6 @@
 // Erasing an end user: rows of calls are unlinked, their tags and content are deleted, cost and tokens stay. In batches, each a
 // transaction, so that it can be killed anywhere; what arrives late is found by the tombstone.
-import { lockSubjectCalls, unlinkCalls } from '../../analytics/index.ts';
+import { lockSubjectCalls, type RowKeeper, unlinkCalls } from '../../analytics/index.ts';
 import type { Pool } from '../../db/index.ts';
 import { writeAudit } from '../../identity/index.ts';
 import {
@@ -112,13 +112,19 @@ interface Subject {
   readonly until: Date;
 }
 
-/** Unlinks at most a batch of calls of a subject and deletes their content, in the open transaction. */
+/**
+ * Unlinks at most a batch of calls of a subject and deletes their content, in the open transaction. Those that `keeper` has too are
+ * unlinked there once that has committed: one that was killed between finds them again.
+ */
 async function unlinkBatch(
   db: Db,
   subject: Subject,
-  now_ms: number,
+  { now_ms, keeper }: { now_ms: number; keeper: RowKeeper | undefined },
 ): Promise<{ request_ids: string[]; payloads_deleted: number }> {
-  const calls = await lockSubjectCalls(db, { ...subject, limit: BATCH });
+  const batch = { ...subject, limit: BATCH };
+  const kept = (await keeper?.listSubjectCalls(batch)) ?? [];
+  const locked = await lockSubjectCalls(db, batch);
+  const calls = [...new Map([...kept, ...locked].map((call) => [call.request_id, call])).values()];
   const request_ids = calls.map(({ request_id }) => request_id);
   if (request_ids.length === 0) return { request_ids, payloads_deleted: 0 };
   const payloads_deleted = await erasePayloads(db, request_ids);
@@ -163,10 +169,13 @@ export function eraseBatch(context: Context, { dsr_id }: Args): Promise<ErasureP
     if (request === null) throw notFound();
     if (request.status === 'completed' || request.status === 'failed') return progressOf(request);
     const { org_id, subject_hash, created_at: until } = request;
-    const now_ms = context.now().getTime();
-    const { request_ids, payloads_deleted } = await unlinkBatch(db, { org_id, subject_hash, until }, now_ms);
+    const { row_keeper: keeper } = context.services;
+    const subject = { org_id, subject_hash, until };
+    const at = { now_ms: context.now().getTime(), keeper };
+    const { request_ids, payloads_deleted } = await unlinkBatch(db, subject, at);
     if (request_ids.length === 0) return progressOf(await complete(context, request));
     await noteBatch(db, { id: dsr_id, request_ids, payloads_deleted });
+    if (keeper !== undefined) void context.afterCommit(() => keeper.unlink({ org_id, request_ids }));
     return progressOf(await getRequest(context, { id: dsr_id, org_id }));
   });
 }
@@ -187,12 +196,17 @@ export async function failErasure(context: Context, { dsr_id }: Args): Promise<E
   });
 }
 
-async function sweepSubject(pool: Pool, subject: Subject, now_ms: number): Promise<number> {
+async function sweepSubject(
+  pool: Pool,
+  subject: Subject,
+  at: { now_ms: number; keeper: RowKeeper | undefined },
+): Promise<number> {
   let unlinked = 0;
   for (let more = true; more; ) {
-    const { request_ids } = await pool.transaction((db) => unlinkBatch(db, subject, now_ms));
+    const { request_ids } = await pool.transaction((db) => unlinkBatch(db, subject, at));
+    await at.keeper?.unlink({ org_id: subject.org_id, request_ids });
     unlinked += request_ids.length;
-    more = request_ids.length === BATCH;
+    more = request_ids.length >= BATCH;
   }
   return unlinked;
 }
@@ -209,10 +223,10 @@ async function sweepContent(pool: Pool): Promise<number> {
 }
 
 /** Unlinks rows of erased subjects that arrived late and deletes content that did; returns how many. A job. */
-export async function sweepErased(pool: Pool, at: Date): Promise<number> {
+export async function sweepErased(pool: Pool, at: Date, keeper?: RowKeeper): Promise<number> {
   await purgeErasures(pool, at);
   let caught = 0;
   for (const { org_id, subject_hash, erased_at: until } of await listTombstones(pool, at))
-    caught += await sweepSubject(pool, { org_id, subject_hash, until }, at.getTime());
+    caught += await sweepSubject(pool, { org_id, subject_hash, until }, { now_ms: at.getTime(), keeper });
   return caught + (await sweepContent(pool));
 }
