@@ -3,11 +3,13 @@ import type { RowReader } from '@svc/core/analytics/engine/types.ts';
 import type { RowFilter } from '@svc/core/analytics/store.ts';
 import type { RequestRow } from '@svc/core/analytics/types.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
+import { ANY_CALLER, type UsageFilter } from '@svc/core/analytics/usage-store.ts';
 import type { Id, RequestId } from '@svc/core/kernel/index.ts';
 import { decodeTime, ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
 import type { Tenant } from '../registry/harness.ts';
 import { rowOf } from '../registry/rows.ts';
+import { bucketsOf } from './buckets.ts';
 import { type Engines, openEngines } from './engines.ts';
 
 const HOUR_MS = 3_600_000;
@@ -43,7 +45,8 @@ function oneRow(pick: (below: number) => number, i: number): RequestRow {
       app_id: `app-${pick(3)}`,
     },
     tags: pick(3) === 0 ? { team: `t${pick(2)}` } : {},
-    ...{ user_hash: `u${pick(4)}`, attempts: 1 + pick(2), endpoint_id: `ep_${pick(2)}` },
+    session_id: pick(3) === 0 ? '' : `run-${pick(3)}`,
+    ...{ user_hash: pick(5) === 0 ? '' : `u${pick(4)}`, attempts: 1 + pick(2), endpoint_id: `ep_${pick(2)}` },
   });
   const [attempt] = row.attempt_rows as [RequestRow['attempt_rows'][number]];
   const attempt_rows = Array.from({ length: row.attempts }, (_, n) => ({
@@ -96,21 +99,32 @@ const place = { org_id, environment: 'live' as const };
 const nothing: RowFilter = {
   ...{ since: null, until: null, project_id: null, key_id: null, model: null, provider: null, status: null },
   ...{ errors_only: false, fallbacks_only: false, min_cost_micro: null, max_cost_micro: null, q: null },
+  ...ANY_CALLER,
 };
+
+/** What callers said of calls: of some that did and of those that did not. */
+const SAID: readonly Partial<RowFilter & UsageFilter>[] = [
+  ...[{ user: 'u1' }, { user: '' }],
+  ...[{ session: 'run-1' }, { session: '' }, { app: 'app-1' }, { app: '' }],
+  ...[{ tag: 'team' }, { tag: 'team', tag_value: '' }, { tag: 'team', tag_value: 't1' }, { tag: 'none' }],
+];
 
 test('usage is the same by every grouping, bucket and filter, to the micro-USD', async () => {
   const ranges = [
     { from: new Date(start), to: new Date(start + 3 * DAY_MS) },
     { from: new Date(start + 1_234_567), to: new Date(start + 50 * HOUR_MS + 89) },
   ];
-  const filters = [{}, { model: 'acme/m-1' }, { key_id: 'key_2', provider: 'acme' }, { project_id: 'prj_1' }];
-  const all = { project_id: null, key_id: null, model: null, provider: null };
+  const filters: Partial<UsageFilter>[] = [
+    ...[{}, { model: 'acme/m-1' }, { key_id: 'key_2', provider: 'acme' }, { project_id: 'prj_1' }],
+    ...SAID,
+  ];
+  const all = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
   let asked = 0;
   for (const range of ranges)
     for (const filter of filters)
       for (const group of [null, ...usageGroupings])
         for (const unit of ['hour', 'day', 'all'] as const) {
-          const by = { unit, group, tag: group === 'tag' ? 'team' : null };
+          const by = { ...bucketsOf(range, unit), group, tag: group === 'tag' ? 'team' : null };
           const sums = await same(
             (reader) => reader.sumUsage({ ...place, ...range, ...all, ...filter }, by),
             true,
@@ -131,6 +145,7 @@ test('lists and their pages are the same under every filter', async () => {
       { max_cost_micro: 9_000 },
     ],
     ...[{ project_id: 'prj_1' }, { key_id: 'key_1' }, { q: (ids[0] as string).slice(0, 6) }, { q: 'ZZ' }],
+    ...SAID,
   ];
   for (const filter of filters) {
     let after: { at: number; id: string } | null = null;

@@ -1,12 +1,14 @@
 // What every engine of rows promises. The same is asked of each, and the two are compared answer by answer.
 import type { RowFilter } from '@svc/core/analytics/store.ts';
 import type { RequestRow } from '@svc/core/analytics/types.ts';
+import { ANY_CALLER } from '@svc/core/analytics/usage-store.ts';
 import type { Id, RequestId } from '@svc/core/kernel/index.ts';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tenant } from '../registry/harness.ts';
 import { rowOf } from '../registry/rows.ts';
+import { bucketsOf } from './buckets.ts';
 import { type Engine, type Engines, openEngines } from './engines.ts';
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +53,7 @@ function lost(row: RequestRow): RequestRow {
   };
 }
 
-const ALL = { project_id: null, key_id: null, model: null, provider: null };
+const ALL = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
 const EVERYTHING: RowFilter = {
   ...{ since: null, until: null, ...ALL, status: null, errors_only: false, fallbacks_only: false },
   ...{ min_cost_micro: null, max_cost_micro: null, q: null },
@@ -62,7 +64,7 @@ const span = { from: new Date(start), to: new Date(start + 3 * DAY_MS) };
 async function byModel(engine: Engine, org_id: Id<'org'>, unit: 'hour' | 'day' | 'all' = 'all') {
   const sums = await engine.reader.sumUsage(
     { ...of(org_id), ...span, ...ALL },
-    { unit, group: 'model', tag: null },
+    { ...bucketsOf(span, unit), group: 'model', tag: null },
   );
   return sums.map((sum) => [sum.bucket.getTime(), sum.key, sum.requests, sum.cost_micro]).sort();
 }

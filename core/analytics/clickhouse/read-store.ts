@@ -6,6 +6,7 @@ import type { Answered } from '../read-store.ts';
 import type { RowFilter } from '../store.ts';
 import type { SubjectCall } from '../subjects/store.ts';
 import type { StoredAttempt, StoredRow } from '../types.ts';
+import type { CallerFilter } from '../usage/caller-filters.ts';
 import type { ClickHouse } from './client.ts';
 import { ROW_TYPES } from './tables-store.ts';
 
@@ -126,8 +127,42 @@ const EXACT = {
   status: 'String',
 };
 
+interface Asked {
+  /** Begins with `and`, or is empty. */
+  readonly text: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What is asked of what a caller said of a call. */
+export function saidOf({ user, session, app, tag, tag_value }: CallerFilter): Asked {
+  const parts: string[] = [];
+  const exact = [
+    ...([
+      ['user_hash', user],
+      ['session_id', session],
+      ['app_id', app],
+    ] as const),
+  ].filter(([, value]) => value !== null);
+  for (const [name] of exact) parts.push(` and ${name} = {${name}:String}`);
+  if (tag !== null) {
+    parts.push(
+      tag_value === null
+        ? ' and mapContains(tags, {said_tag:String})'
+        : ' and tags[{said_tag:String}] = {said_value:String}',
+    );
+  }
+  return {
+    text: parts.join(''),
+    values: {
+      ...Object.fromEntries(exact),
+      ...(tag === null ? {} : { said_tag: tag }),
+      ...(tag === null || tag_value === null ? {} : { said_value: tag_value }),
+    },
+  };
+}
+
 /** What a filter asks of a row, and its parameters. */
-function filtered(filter: RowFilter): { text: string; values: Record<string, unknown> } {
+function filtered(filter: RowFilter): Asked {
   const { since, until, errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q } = filter;
   const parts: string[] = [];
   const values: Record<string, unknown> = {};
@@ -145,7 +180,8 @@ function filtered(filter: RowFilter): { text: string; values: Record<string, unk
   ask('cost_micro >= {least:Int64}', 'least', min_cost_micro);
   ask('cost_micro <= {most:Int64}', 'most', max_cost_micro);
   ask('startsWith(request_id, {q:String})', 'q', q);
-  return { text: parts.join(''), values };
+  const said = saidOf(filter);
+  return { text: parts.join('') + said.text, values: { ...values, ...said.values } };
 }
 
 interface Place {
@@ -274,6 +310,20 @@ export async function findArrival(
     values: { org_id, environment, request_id, ts: ulidMs(request_id) },
   });
   return row === undefined ? null : new Date(row.stored_ms);
+}
+
+/** For how many whole seconds the rows that came in the last minute had waited. */
+export async function readArrivalLag(db: ClickHouse, { org_id, environment }: Place): Promise<number> {
+  const [row] = await db.query<{ lag_s: number }>({
+    name: 'analytics.read_arrival_lag',
+    text: `
+      select max(greatest(0, intDiv(toUnixTimestamp64Milli(stored_at) - toUnixTimestamp64Milli(ts)
+                                    - toInt64(ifNull(duration_ms, 0)), 1000))) as lag_s
+        from request_row
+       where ${PLACE} and ts >= now64(3) - toIntervalMillisecond({late:Int64}) and stored_at > now64(6) - 60`,
+    values: { org_id, environment, late: LATE_WITHIN_MS },
+  });
+  return row?.lag_s ?? 0;
 }
 
 /** The clock by which rows are stored. */

@@ -47,6 +47,7 @@ export const ROW_TYPES: Readonly<Record<keyof Omit<RequestRow, 'attempt_rows' | 
   logged: 'Bool',
   app_id: WORD,
   user_hash: 'String',
+  session_id: 'String',
   cell: WORD,
   dialect_in: WORD,
   upstream_model: WORD,

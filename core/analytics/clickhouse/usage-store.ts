@@ -4,12 +4,11 @@ import type { Environment, Id, RequestId } from '../../kernel/index.ts';
 import { STEP } from '../days/store.ts';
 import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
-import type { UsageFilter, UsageSum } from '../usage-store.ts';
+import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
-import { at, callsOf } from './read-store.ts';
+import { at, callsOf, saidOf } from './read-store.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
 /** The key of each grouping; one that is added does not compile until it has a key here. */
 const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
@@ -20,6 +19,8 @@ const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
   byok: `if(byok, 'true', 'false')`,
   app: 'app_id',
   tag: 'tags[{tag:String}]',
+  user: 'user_hash',
+  session: 'session_id',
 };
 const NAMED = ['project_id', 'key_id', 'model', 'provider'] as const;
 
@@ -27,27 +28,27 @@ const NAMED = ['project_id', 'key_id', 'model', 'provider'] as const;
 export async function sumUsage(
   db: ClickHouse,
   filter: UsageFilter,
-  by: { readonly unit: 'hour' | 'day' | 'all'; readonly group: string | null; readonly tag: string | null },
+  by: Pick<UsageBy, 'starts' | 'group' | 'tag'>,
 ): Promise<UsageSum[]> {
   const { org_id, environment, from, to } = filter;
-  const size = by.unit === 'day' ? DAY_MS : HOUR_MS;
-  const bucket = by.unit === 'all' ? '{from:Int64}' : `intDiv(toUnixTimestamp64Milli(ts), ${size}) * ${size}`;
   const key = by.group === null ? `''` : KEYS[by.group as keyof typeof KEYS];
   const named = NAMED.filter((name) => filter[name] !== null);
+  const said = saidOf(filter);
   const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
     name: 'analytics.sum_usage',
     text: `
-      select ${bucket} as bucket_ms, ${key} as key, count() as requests, countIf(status = 'ok') as ok,
+      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, count() as requests, countIf(status = 'ok') as ok,
              countIf(status in ('error', 'rejected')) as errors, sum(input_tokens) as input_tokens,
              sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
              sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens,
              sum(cost_micro) as cost_micro
         from request_row final
        where org_id = {org_id:String} and environment = {environment:String} and ts >= ${at('from')} and ts < ${at('to')}
-         ${named.map((name) => `and ${name} = {${name}:String}`).join(' ')}
+         ${named.map((name) => `and ${name} = {${name}:String}`).join(' ')}${said.text}
        group by bucket_ms, key`,
     values: {
       ...{ org_id, environment, from: from.getTime(), to: to.getTime(), tag: by.tag ?? '' },
+      ...{ starts: by.starts, ...said.values },
       ...Object.fromEntries(named.map((name) => [name, filter[name]])),
     },
   });

@@ -124,7 +124,7 @@ export function clickHouseSink(db: ClickHouse): RowSink {
   };
 }
 
-/** Takes hash and tags out of rows of an organization: each is written anew, and takes the place of the one before. */
+/** Takes hash, session and tags out of rows of an organization: each is written anew, and takes the place of the one before. */
 export async function unlinkRows(
   db: ClickHouse,
   { org_id, request_ids }: { org_id: Id<'org'>; request_ids: readonly string[] },
@@ -132,7 +132,7 @@ export async function unlinkRows(
   if (request_ids.length === 0) return;
   const columns = [...COLUMNS, 'ts', 'replays', 'stored_at'];
   const read = columns.map((column) => {
-    if (column === 'user_hash') return `''`;
+    if (column === 'user_hash' || column === 'session_id') return `''`;
     return column === 'tags' ? `cast(map(), 'Map(LowCardinality(String), String)')` : column;
   });
   const times = request_ids.map(ulidMs);

@@ -14,8 +14,10 @@ import type { RowReader, RowSink } from '@svc/core/analytics/engine/types.ts';
 import { rollUpUsage } from '@svc/core/analytics/index.ts';
 import { prepareDays } from '@svc/core/analytics/store.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
+import { ANY_CALLER } from '@svc/core/analytics/usage-store.ts';
 import { createPool, migrate } from '@svc/core/db/index.ts';
 import { type Id, newRequestId } from '@svc/core/kernel/index.ts';
+import { bucketsOf } from '../../analytics/buckets.ts';
 import type { Tenant } from '../../registry/harness.ts';
 import { rowOf } from '../../registry/rows.ts';
 import { startClickHouse } from '../../sim/clickhouse/start.ts';
@@ -42,6 +44,7 @@ const place = { org_id, environment: 'live' as const };
 const nothing = {
   ...{ since: null, until: null, project_id: null, key_id: null, model: null, provider: null, status: null },
   ...{ errors_only: false, fallbacks_only: false, min_cost_micro: null, max_cost_micro: null, q: null },
+  ...ANY_CALLER,
 };
 
 async function time(name: string, ask: () => Promise<unknown>): Promise<void> {
@@ -61,12 +64,12 @@ async function measure(reader: RowReader, sink: RowSink): Promise<void> {
   const to = new Date();
   for (const days of [1, 7, DAYS])
     for (const group of [null, ...usageGroupings]) {
-      const filter = { project_id: null, key_id: null, model: null, provider: null };
+      const filter = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
       const range = {
         from: new Date(Math.floor((to.getTime() - days * DAY_MS) / 3_600_000) * 3_600_000),
         to,
       };
-      const by = { unit: 'hour' as const, group, tag: group === 'tag' ? 'team' : null };
+      const by = { ...bucketsOf(range, 'hour'), group, tag: group === 'tag' ? 'team' : null };
       await time(`usage ${days} days by ${group ?? 'nothing'}`, () =>
         reader.sumUsage({ ...place, ...range, ...filter }, by),
       );
