@@ -6,8 +6,8 @@ import type { Answered } from '../read-store.ts';
 import type { RowFilter } from '../store.ts';
 import type { SubjectCall } from '../subjects/store.ts';
 import type { StoredAttempt, StoredRow } from '../types.ts';
-import type { CallerFilter } from '../usage/caller-filters.ts';
 import type { ClickHouse } from './client.ts';
+import { at, filtered } from './filter-store.ts';
 import { ROW_TYPES } from './tables-store.ts';
 
 const COLUMNS = [...Object.keys(ROW_TYPES), 'toUnixTimestamp64Milli(ts) as ts_ms'].join(', ');
@@ -27,8 +27,6 @@ function rowOf<R extends Read>({ ts_ms, route_trace, warnings, ...row }: R): Lis
   };
 }
 
-/** A parameter that is a time in milliseconds. */
-export const at = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
 /** The environment, or both, so that the order of the table is used in either case. */
 const SIGHT = `environment in if({environment:Nullable(String)} is null, ['live', 'test'], [ifNull({environment:Nullable(String)}, '')])`;
 const WITHIN = `ts >= ${at('first')} and ts <= ${at('last')} and request_id in {ids:Array(String)}`;
@@ -117,71 +115,6 @@ export async function listCopies(
   return new Map(
     [...Map.groupBy(rows, ({ call }) => call)].map(([call, of]) => [call, of.map((row) => row.request_id)]),
   );
-}
-
-const EXACT = {
-  project_id: 'String',
-  key_id: 'String',
-  model: 'String',
-  provider: 'String',
-  status: 'String',
-};
-
-interface Asked {
-  /** Begins with `and`, or is empty. */
-  readonly text: string;
-  readonly values: Readonly<Record<string, unknown>>;
-}
-
-/** What is asked of what a caller said of a call. */
-export function saidOf({ user, session, app, tag, tag_value }: CallerFilter): Asked {
-  const parts: string[] = [];
-  const exact = [
-    ...([
-      ['user_hash', user],
-      ['session_id', session],
-      ['app_id', app],
-    ] as const),
-  ].filter(([, value]) => value !== null);
-  for (const [name] of exact) parts.push(` and ${name} = {${name}:String}`);
-  if (tag !== null) {
-    parts.push(
-      tag_value === null
-        ? ' and mapContains(tags, {said_tag:String})'
-        : ' and tags[{said_tag:String}] = {said_value:String}',
-    );
-  }
-  return {
-    text: parts.join(''),
-    values: {
-      ...Object.fromEntries(exact),
-      ...(tag === null ? {} : { said_tag: tag }),
-      ...(tag === null || tag_value === null ? {} : { said_value: tag_value }),
-    },
-  };
-}
-
-/** What a filter asks of a row, and its parameters. */
-function filtered(filter: RowFilter): Asked {
-  const { since, until, errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q } = filter;
-  const parts: string[] = [];
-  const values: Record<string, unknown> = {};
-  const ask = (condition: string, name: string, value: unknown) => {
-    if (value === null) return;
-    parts.push(` and ${condition}`);
-    values[name] = value;
-  };
-  ask(`ts >= ${at('since')}`, 'since', since?.getTime() ?? null);
-  ask(`ts < ${at('before')}`, 'before', until?.getTime() ?? null);
-  for (const name of Object.keys(EXACT) as (keyof typeof EXACT)[])
-    ask(`${name} = {${name}:String}`, name, filter[name]);
-  if (errors_only) parts.push(` and status in ('error', 'rejected')`);
-  if (fallbacks_only) parts.push(' and attempts > 1');
-  ask('cost_micro >= {least:Int64}', 'least', min_cost_micro);
-  ask('cost_micro <= {most:Int64}', 'most', max_cost_micro);
-  ask('startsWith(request_id, {q:String})', 'q', q);
-  const said = saidOf(filter);
-  return { text: parts.join('') + said.text, values: { ...values, ...said.values } };
 }
 
 interface Place {

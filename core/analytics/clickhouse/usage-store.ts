@@ -6,7 +6,8 @@ import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
 import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
-import { at, callsOf, saidOf } from './read-store.ts';
+import { at, saidOf } from './filter-store.ts';
+import { callsOf } from './read-store.ts';
 
 const DAY_MS = 86_400_000;
 
