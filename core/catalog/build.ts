@@ -17,6 +17,7 @@ import type {
   PriceVersion,
   Provider,
   TargetCapabilities,
+  Unrounded,
   WireFacts,
 } from './types.ts';
 
@@ -30,14 +31,17 @@ export const OWN_KEY = 'byok:';
 /** Share of the list cost that a call with a caller's own provider key costs. */
 export const OWN_KEY_FEE_BPS = 500;
 
-export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list' | 'fee_bps'>;
+export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list' | 'fee_bps' | 'base'>;
 export interface PriceDraft extends PriceContent {
   readonly id: Id<'price'>;
   readonly endpoint_id: Id<'endpoint'>;
   readonly use: PriceUse;
+  /** As the file says it; absent where no tier is priced from it. */
+  readonly unrounded?: Unrounded;
 }
+type PriceParts = PriceContent & Pick<PriceDraft, 'unrounded'>;
 type TierDrafts = readonly (readonly [string, PriceDraft])[];
-export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers' | 'byok'> & {
+export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers' | 'byok' | 'unrounded'> & {
   readonly price: PriceDraft;
   readonly tiers: TierDrafts;
   /** null: the provider takes no keys of callers. */
@@ -108,12 +112,13 @@ export function priceId(endpoint_id: string, use: PriceUse, content: PriceConten
   const list = content.list === undefined ? {} : { list: content.list };
   const fee = content.fee_bps === undefined ? {} : { fee_bps: content.fee_bps };
   const scope = use === STANDARD ? {} : { use };
+  const base = content.base === undefined ? {} : { base: content.base };
   const { rates, bands } = content;
-  const text = canonicalJson({ endpoint_id, ...scope, rates, bands, ...list, ...fee });
+  const text = canonicalJson({ endpoint_id, ...scope, rates, bands, ...list, ...fee, ...base });
   return `pv_${crockford26(sha256(text))}`;
 }
 
-function draftPrice(endpoint_id: Id<'endpoint'>, use: PriceUse, content: PriceContent): PriceDraft {
+function draftPrice(endpoint_id: Id<'endpoint'>, use: PriceUse, content: PriceParts): PriceDraft {
   return { id: priceId(endpoint_id, use, content), endpoint_id, use, ...content };
 }
 
@@ -333,7 +338,10 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
     const id = endpointId(model.id, SANDBOX, file.upstream_model, { region: site.region });
     const content = own
       ? { rates: chargedRates(sandboxPriceOf(model.id), 0, (site.price_factor - 1) * 10_000), bands: [] }
-      : { rates: real.price.rates, bands: real.price.bands };
+      : {
+          ...{ rates: real.price.rates, bands: real.price.bands },
+          ...(real.price.unrounded === undefined ? {} : { unrounded: real.price.unrounded }),
+        };
     const { coming: _, ...present } = real;
     return {
       ...present,
@@ -360,6 +368,9 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
   return { ...model, endpoints };
 }
 
+/** A price as it is stored; what tiers are made from follows from it. */
+const withoutUnrounded = ({ unrounded: _, ...price }: PriceDraft) => price;
+
 /**
  * The content of a catalog. `missing` names the variable or file that a provider's keys would come from when none is
  * there; `today` (`YYYY-MM-DD`) decides what is deprecated or retired.
@@ -376,7 +387,11 @@ export function buildDraft(
   // What a process lacks keys for is not part of the content: equal files have equal versions everywhere.
   const content = models.map((model) => ({
     ...model,
-    endpoints: model.endpoints.map(({ missing: _, wire: _facts, ...rest }) => rest),
+    endpoints: model.endpoints.map(({ missing: _, wire: _facts, price, tiers, ...rest }) => ({
+      ...rest,
+      price: withoutUnrounded(price),
+      tiers: tiers.map(([tier, own]) => [tier, withoutUnrounded(own)]),
+    })),
   }));
   const version = sha256Hex(
     canonicalJson([providers, content, sandbox.map((m) => m.endpoints.map((e) => e.price.id))]),

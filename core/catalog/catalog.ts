@@ -24,6 +24,7 @@ import {
   numberPrices,
   selectPrice,
 } from './store.ts';
+import { tierMemory } from './tiers/tiers.ts';
 import type { Catalog, CatalogFormats, Endpoint, Model, PriceVersion, Provider } from './types.ts';
 
 /** Path of the catalog that comes with the product. */
@@ -108,12 +109,18 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
 }
 
 function numberedPrice(draft: PriceDraft, numbers: Numbers): PriceVersion {
-  const { use: _, ...rest } = draft;
+  const { use: _, unrounded: _exact, ...rest } = draft;
   return { ...rest, price_no: numbers.prices.get(draft.id) as number };
 }
 
 function numberedTiers(tiers: EndpointDraft['tiers'], numbers: Numbers): NonNullable<Endpoint['tiers']> {
   return Object.fromEntries(tiers.map(([tier, p]) => [tier, numberedPrice(p, numbers)]));
+}
+
+/** What tiers of resellers are priced from. */
+function unroundedOf(prices: readonly PriceDraft[]): Pick<Endpoint, 'unrounded'> {
+  const exact = prices.flatMap(({ id, unrounded }) => (unrounded === undefined ? [] : [[id, unrounded]]));
+  return exact.length === 0 ? {} : { unrounded: Object.fromEntries(exact) };
 }
 
 function numberedEndpoint(draft: EndpointDraft, numbers: Numbers): Endpoint {
@@ -126,6 +133,7 @@ function numberedEndpoint(draft: EndpointDraft, numbers: Numbers): Endpoint {
     ...rest,
     endpoint_no: numbers.endpoints.get(draft.id) as number,
     price: numberedPrice(price, numbers),
+    ...unroundedOf([price, ...tiers.map(([, own]) => own)]),
     ...(tiers.length === 0 ? {} : { tiers: numberedTiers(tiers, numbers) }),
     ...(own === null ? {} : { byok: own }),
   };
@@ -171,7 +179,8 @@ export async function loadCatalog(
     today: at.toISOString().slice(0, 10),
   });
   const numbers = await db.transaction((tx) => number(tx, draft, at));
-  return assemble(draft, numbers);
+  const catalog: Catalog = { ...assemble(draft, numbers), atTier: tierMemory(db, () => catalog) };
+  return catalog;
 }
 
 /**

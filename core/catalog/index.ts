@@ -30,6 +30,7 @@ export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from
 export { listProvidersOperation, ProviderView } from './shown/providers.ts';
 export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
 export { selectPriceHistory } from './store.ts';
+export { callersCatalog, catalogAt, catalogOfOrg } from './tiers/tiers.ts';
 export {
   type Catalog,
   type CatalogFormats,

@@ -90,11 +90,12 @@ export async function numberEndpoints(
 }
 
 function contentOf(price: PriceContent): PriceContent {
-  const { rates, bands, list, fee_bps } = price;
+  const { rates, bands, list, fee_bps, base } = price;
   return {
     ...{ rates, bands },
     ...(list === undefined ? {} : { list }),
     ...(fee_bps === undefined ? {} : { fee_bps }),
+    ...(base === undefined ? {} : { base }),
   };
 }
 
@@ -170,6 +171,16 @@ export async function addPriceHistory(
     ],
   });
   return rows;
+}
+
+/** What the customers of its reseller pay above catalog prices, of the tier that an organization has; 0 without one. */
+export async function tierOfOrg(db: Db, org_id: Id<'org'>): Promise<number> {
+  const { rows } = await db.query<{ tier_bps: number }>({
+    name: 'catalog.tier_of_org',
+    text: 'select org_tier_bps($1) as tier_bps',
+    values: [org_id],
+  });
+  return rows[0]?.tier_bps ?? 0;
 }
 
 /** The price version with `price_no`, and its use; null when there is none. */

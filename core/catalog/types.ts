@@ -77,6 +77,12 @@ export type Rates = { readonly [K in RateKind]?: NanoUsd } & {
   readonly output: NanoUsd;
 };
 
+/** Prices of a file in thousandths of a nano-USD per unit: exactly what it says, before markup and rounding. */
+export type ExactRates = { readonly [K in RateKind]?: number } & {
+  readonly input: number;
+  readonly output: number;
+};
+
 /** An immutable price: equal content has an equal id, a change makes a new one. */
 export interface PriceVersion {
   readonly id: Id<'price'>;
@@ -93,6 +99,15 @@ export interface PriceVersion {
    * A multiple of 10; absent: we bill the tokens.
    */
   readonly fee_bps?: number;
+  /** Of a price of a reseller's tier: the catalog's price that it stands on. */
+  readonly base?: Id<'price'>;
+}
+
+/** A price as its file says it, with the model's markup: what tiers of resellers are priced from. */
+export interface Unrounded {
+  readonly markup_bps: number;
+  readonly rates: ExactRates;
+  readonly bands: readonly { readonly from_prompt_tokens: number; readonly rates: ExactRates }[];
 }
 
 export interface PriceBand {
@@ -166,6 +181,8 @@ export interface Endpoint {
   readonly price: PriceVersion;
   /** Prices by service tier (`flex`, `priority`), where the file has them. */
   readonly tiers?: { readonly [tier: string]: PriceVersion };
+  /** What tiers of resellers are priced from, by the id of the price; absent: nobody pays a tier here. */
+  readonly unrounded?: { readonly [price_id: string]: Unrounded };
   /** Prices to come, the nearest first, where the file has them. */
   readonly coming?: readonly ComingPrice[];
   /** Prices of calls with the caller's own key; absent where the provider takes none. */
@@ -229,6 +246,8 @@ export interface Catalog {
   readonly providers: ReadonlyMap<string, Provider>;
   /** What a test key sees: every model, answered by two sandbox endpoints; see `findModel`. */
   readonly sandbox: ReadonlyMap<string, Model>;
+  /** The same at the prices of a reseller's tier; from memory where it was asked before. Absent: no tier was ever stored. */
+  readonly atTier?: (tier_bps: number) => Catalog | Promise<Catalog>;
 }
 
 declare module '../kernel/operation/operation.ts' {

@@ -1717,6 +1717,7 @@ create table public.org (
   erasure_due_at timestamp with time zone,
   self_made boolean not null default false,
   awaits_topup boolean not null default false,
+  suspended_by_parent boolean not null default false,
   constraint org_pkey PRIMARY KEY (id),
   constraint org_live_book_id_key UNIQUE (live_book_id),
   constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
@@ -1729,8 +1730,10 @@ create table public.org (
   constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
   constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
   constraint org_erasure_has_both_times CHECK (((erasure_requested_at IS NULL) = (erasure_due_at IS NULL))),
+  constraint org_has_a_parent_iff_child CHECK (((kind = 'child'::text) = (parent_org_id IS NOT NULL))),
   constraint org_has_a_pepper CHECK (((pepper IS NULL) <> (pepper_sealed IS NULL))),
   constraint org_id_check CHECK ((id ~ '^org_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint org_is_not_its_own_parent CHECK ((parent_org_id <> id)),
   constraint org_kind_check CHECK ((kind = ANY (ARRAY['team'::text, 'personal'::text, 'reseller'::text, 'child'::text]))),
   constraint org_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
   constraint org_next_plan_id_check CHECK ((next_plan_id = ANY (ARRAY['payg'::text, 'team'::text, 'scale'::text, 'enterprise'::text]))),
@@ -1739,12 +1742,18 @@ create table public.org (
   constraint org_shard_check CHECK ((shard ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
   constraint org_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint org_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'closed'::text]))),
+  constraint org_suspended_by_parent_is_suspended CHECK (((NOT suspended_by_parent) OR (status = 'suspended'::text))),
   constraint org_suspended_for_is_known CHECK ((suspended_for = 'payment_hold'::text)),
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
-  constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
+  constraint org_with_a_tier_is_a_child CHECK (((reseller_tier_id IS NULL) OR (kind = 'child'::text))),
+  constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id),
+  constraint org_tier_is_there FOREIGN KEY (reseller_tier_id) REFERENCES reseller_tier(id)
 );
+CREATE INDEX org_of_parent ON public.org USING btree (parent_org_id, created_at DESC, id DESC) WHERE (parent_org_id IS NOT NULL);
+CREATE INDEX org_of_tier ON public.org USING btree (reseller_tier_id) WHERE (reseller_tier_id IS NOT NULL);
 CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
-CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper, awaits_topup ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper, awaits_topup, reseller_tier_id ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER org_keeps_one_level BEFORE INSERT OR UPDATE OF kind, parent_org_id ON public.org FOR EACH ROW EXECUTE FUNCTION org_keeps_one_level();
 alter table public.org enable row level security;
 create policy everybody on public.org as permissive for all to public using (true) with check (true);
 create policy own_org on public.org as restrictive for all to svc_tenant using ((id = current_setting('svc.org_id'::text, true))) with check ((id = current_setting('svc.org_id'::text, true)));
@@ -1818,7 +1827,9 @@ create table public.org_member (
   source text not null,
   joined_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  grants text[] not null default '{}'::text[],
   constraint org_member_pkey PRIMARY KEY (org_id, user_id),
+  constraint org_member_grants_are_known CHECK ((grants <@ ARRAY['reseller.read'::text, 'reseller.write'::text, 'storefront.write'::text, 'reseller.campaigns'::text, 'reseller.support'::text])),
   constraint org_member_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
   constraint org_member_source_check CHECK ((source = ANY (ARRAY['invite'::text, 'sso'::text, 'scim'::text, 'owner'::text]))),
   constraint org_member_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
@@ -2512,6 +2523,40 @@ grant delete, insert, select, update on public.request_row to svc_runtime;
 
 create table public.request_row_default partition of request_row DEFAULT;
 grant delete, insert, select, update on public.request_row_default to svc_runtime;
+
+create table public.reseller_terms (
+  org_id text not null,
+  default_tier_id text,
+  updated_at timestamp with time zone not null,
+  constraint reseller_terms_pkey PRIMARY KEY (org_id),
+  constraint reseller_terms_default_tier_id_fkey FOREIGN KEY (default_tier_id) REFERENCES reseller_tier(id),
+  constraint reseller_terms_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.reseller_terms enable row level security;
+create policy everybody on public.reseller_terms as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_terms as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_terms to svc_runtime;
+
+create table public.reseller_tier (
+  id text not null,
+  org_id text not null,
+  name text not null,
+  markup_bps integer not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint reseller_tier_pkey PRIMARY KEY (id),
+  constraint reseller_tier_name_once UNIQUE (org_id, name),
+  constraint reseller_tier_adds_and_never_takes CHECK (((markup_bps >= 0) AND (markup_bps <= 10000))),
+  constraint reseller_tier_id_check CHECK ((id ~ '^tier_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint reseller_tier_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint reseller_tier_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE UNIQUE INDEX reseller_tier_walk ON public.reseller_tier USING btree (org_id, created_at DESC, id DESC);
+CREATE TRIGGER reseller_tier_announces AFTER UPDATE OF markup_bps ON public.reseller_tier FOR EACH ROW EXECUTE FUNCTION announce_tier_change();
+alter table public.reseller_tier enable row level security;
+create policy everybody on public.reseller_tier as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_tier as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_tier to svc_runtime;
 
 create table public.sandbox_refill (
   org_id text not null,
@@ -4782,6 +4827,19 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.announce_tier_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into grant_change (org_id, key_id) select id, null from org where reseller_tier_id = new.id;
+  perform pg_notify('svc_grant', id || ' ') from org where reseller_tier_id = new.id;
+  return null;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.announce_workflow()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4892,6 +4950,38 @@ AS $function$
                         and accepted.effective_at >= made.effective_at)
 $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.org_keeps_one_level()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.parent_org_id is not null then
+    perform from org where id = new.parent_org_id and kind = 'reseller' for share;
+    if not found then
+      raise exception 'the parent is no reseller' using errcode = '23514', constraint = 'org_parent_is_a_reseller';
+    end if;
+  end if;
+  if tg_op = 'UPDATE' and old.kind = 'reseller' and new.kind <> 'reseller'
+     and exists (select from org where parent_org_id = new.id) then
+    raise exception 'the reseller has children' using errcode = '23514', constraint = 'org_with_children_is_a_reseller';
+  end if;
+  return new;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.org_tier_bps(text)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select coalesce((select tier.markup_bps from org join reseller_tier tier on tier.id = org.reseller_tier_id
+                    where org.id = $1), 0)
+$function$
+;
+revoke execute on function public.org_tier_bps from public;
+grant execute on function public.org_tier_bps to svc_runtime;
 
 CREATE OR REPLACE FUNCTION public.payloads_drop_days(until date)
  RETURNS integer
@@ -5023,3 +5113,15 @@ begin
   raise exception 'a policy version never changes';
 end $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.reseller_tier_customers(text)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select count(*)::int from org where reseller_tier_id = $1
+$function$
+;
+revoke execute on function public.reseller_tier_customers from public;
+grant execute on function public.reseller_tier_customers to svc_runtime;

@@ -45,6 +45,7 @@ export type { AuditRow } from './audit/store.ts';
 export type { FoundingTerms } from './founding-terms.ts';
 export { beginLookOperation } from './looks/operations.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';
+export { inviteFirstOwner } from './members/invite.ts';
 export type { MemberKeys } from './members/member-keys.ts';
 export {
   inviteOperation,
@@ -55,6 +56,7 @@ export {
   revokeInvitationOperation,
   updateMemberOperation,
 } from './members/operations.ts';
+export { grantsOf } from './members/rights.ts';
 export { InvitationView, invitationStates } from './members/schema.ts';
 export { revokeAllInvitations } from './members/store.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
@@ -65,7 +67,15 @@ export { purgeAudit, purgeSignIn } from './purge.ts';
 export { takeSamlAnswer } from './saml/answer.ts';
 export { refreshMetadata } from './saml/refresh.ts';
 export { describeServiceProvider } from './saml/service-provider.ts';
-export { MemberView, memberSources, memberStates, SessionView, signInMethods } from './schema.ts';
+export {
+  EmailIn,
+  MemberView,
+  memberRoles,
+  memberSources,
+  memberStates,
+  SessionView,
+  signInMethods,
+} from './schema.ts';
 export { listDirectory } from './scim/contents.ts';
 export { faultBody, ScimFault } from './scim/fault.ts';
 export { answerScim } from './scim/handle.ts';
@@ -104,5 +114,6 @@ export { recheckDomains } from './sso/recheck.ts';
 export { mappedRoles } from './sso/roles.ts';
 export { connectionStates, SsoConnectionView, SsoDomainView, SsoView, ssoKinds } from './sso/schema.ts';
 export { consoleOf, finishSignOn, isAdminOfAlias, startSignOn } from './sso/sign-on.ts';
+export { findPeople } from './store.ts';
 export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

@@ -11,6 +11,7 @@ import {
 import { findMembership, type Membership, readableUntil } from '../orgs/index.ts';
 import { callerOfLook } from './looks/look.ts';
 import { findLook } from './looks/store.ts';
+import { grantsOf } from './members/rights.ts';
 import { isInNetworks } from './sessions/network.ts';
 import { findSessionByHash, touchSession } from './sessions/store.ts';
 import { hashToken, hasTokenForm } from './sessions/token.ts';
@@ -91,6 +92,8 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
     role: membership?.role ?? null,
     environment: proof.environment,
     two_factor: session.two_factor,
+    ...(membership?.org_kind === 'reseller' ? { reseller_grants: grantsOf(membership) } : {}),
+    ...(membership === null || membership.tier_bps === 0 ? {} : { tier_bps: membership.tier_bps }),
     ...(session.sso_org_id === null ? {} : { sso_org_id: session.sso_org_id }),
     proved_at: session.proved_at,
     ...(barred === undefined ? {} : { barred }),

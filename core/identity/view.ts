@@ -1,6 +1,7 @@
 // Sessions as callers see them.
 import { type Context, ServiceError, type SessionCaller } from '../kernel/index.ts';
 import { findOrg, listMemberships } from '../orgs/index.ts';
+import { grantsOf } from './members/rights.ts';
 import type { SessionView, SignedInView } from './schema.ts';
 import { findSession } from './sessions/store.ts';
 import { csrfToken } from './sessions/token.ts';
@@ -79,7 +80,7 @@ export async function viewSignedIn(
     orgs,
     org,
     role: org?.role ?? null,
-    grants: [],
+    grants: [...(standing?.org_kind === 'reseller' ? grantsOf(standing) : [])],
     session: viewSession(session, session.id),
     csrf_token: csrfToken(context.services.root_key, session.id),
     barred:

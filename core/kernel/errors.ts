@@ -54,6 +54,7 @@ export const codes = {
   budget_exhausted: { status: 402, type: 'billing_error', retry: false },
   payment_hold: { status: 402, type: 'billing_error', retry: false },
   permission_denied: { status: 403, type: 'permission_error', retry: false },
+  grant_required: { status: 403, type: 'permission_error', retry: false },
   session_required: { status: 403, type: 'permission_error', retry: false },
   ip_not_allowed: { status: 403, type: 'permission_error', retry: false },
   two_factor_required: { status: 403, type: 'permission_error', retry: false },

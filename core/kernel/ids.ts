@@ -40,6 +40,8 @@ export const prefixes = {
   eval_run: 'er',
   org_export: 'oex',
   usage_view: 'uvw',
+  tier: 'tier',
+  allocation: 'alc',
 } as const;
 
 export type Kind = keyof typeof prefixes;

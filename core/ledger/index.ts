@@ -27,6 +27,7 @@ export {
   type Metered,
   meteredUsage,
   readBalance,
+  readBalances,
   readEntries,
   readKeySpend,
   readLots,

@@ -71,6 +71,17 @@ export async function readBalance(db: Db, book_id: number): Promise<Balance> {
   return rows[0];
 }
 
+/** The balances of several books, by number; one that is not there yet has none. */
+export async function readBalances(db: Db, books: readonly number[]): Promise<ReadonlyMap<number, Balance>> {
+  const { rows } = await db.query<Balance & { book_id: number }>({
+    name: 'ledger.read_balances',
+    text: `select book_id, available as available_micro_usd, held as held_micro_usd, granted as granted_micro_usd
+             from ledger.book where book_id = any ($1)`,
+    values: [books],
+  });
+  return new Map(rows.map(({ book_id, ...balance }) => [book_id, balance]));
+}
+
 /** Those of `books` whose available and held credit together is below the mark in the same place of `marks`. */
 export async function findBelow(
   db: Db,

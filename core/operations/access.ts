@@ -7,6 +7,7 @@ import {
   type Caller,
   type KeyCaller,
   type Operation,
+  type ResellerGrant,
   type Role,
   type Scope,
   ServiceError,
@@ -92,6 +93,8 @@ function admitSession({ audience, method }: Admitting, caller: SessionCaller, at
       ? audience.while_closed === true
       : method === 'GET' || audience.while_suspended === true;
   if (caller.suspended !== undefined && !bypasses && !stays) throw suspendedFor(caller.suspended);
+  if (audience.kind === 'session' && audience.reseller !== undefined)
+    admitReseller(audience.reseller, caller);
   const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
   if (roles !== 'any') {
     if (caller.role === null) throw denied('Enter an organization first.', { role: roles[0] ?? 'none' });
@@ -108,6 +111,16 @@ function admitSession({ audience, method }: Admitting, caller: SessionCaller, at
   }
 }
 
+/** What is for resellers: in another organization it is not there to be had, whatever the role. */
+function admitReseller(grant: ResellerGrant | 'any', { reseller_grants }: SessionCaller): void {
+  if (reseller_grants === undefined)
+    throw denied('Only a reseller can do this, and the organization is none.', { kind: 'reseller' });
+  if (grant === 'any' || reseller_grants.includes(grant)) return;
+  throw new ServiceError('grant_required', `This needs the grant ${grant}. An owner or admin can give it.`, {
+    details: { grant },
+  });
+}
+
 function admitStaff(audience: Audience, caller: StaffCaller): void {
   if (audience.kind !== 'staff') {
     throw denied('Staff act through the staff API, not as a customer.', { audience: audience.kind });
@@ -121,7 +134,7 @@ function admitStaff(audience: Audience, caller: StaffCaller): void {
 /**
  * Lets `caller` run an operation at `at`, or throws.
  * @throws ServiceError authentication_required, session_required, sandbox_key_not_allowed, org_inactive, org_closed,
- * ip_not_allowed, two_factor_required, permission_denied, reauthentication_required.
+ * ip_not_allowed, two_factor_required, permission_denied, grant_required, reauthentication_required.
  */
 export function admit(operation: Admitting, caller: Caller, at: Date): void {
   const { audience } = operation;

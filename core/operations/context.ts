@@ -1,4 +1,5 @@
 // The context an operation runs in: the pool outside a transaction, one connection inside.
+import { callersCatalog } from '../catalog/index.ts';
 import type { Pool, Reach } from '../db/index.ts';
 import {
   type Caller,
@@ -54,6 +55,12 @@ class OperationContext implements Context {
     this.#parts = parts;
     this.#reach = reach;
     this.#effects = effects;
+  }
+
+  /** The same context with other services. */
+  with(services: Partial<Services>): Context {
+    const parts = { ...this.#parts, services: { ...this.#parts.services, ...services } };
+    return new OperationContext(parts, this.#reach, this.#effects);
   }
 
   get acrossOrgs(): Context {
@@ -116,7 +123,17 @@ export function createContext(parts: ContextParts): Context {
   return new OperationContext(parts, reach, null);
 }
 
+/** `context` with the catalog at the prices that the caller's organization pays. */
+async function atOwnPrices(context: Context): Promise<Context> {
+  const { caller } = context;
+  const tier_bps = caller.kind === 'key' || caller.kind === 'session' ? (caller.tier_bps ?? 0) : 0;
+  if (tier_bps === 0 || !(context instanceof OperationContext)) return context;
+  const catalog = await callersCatalog(context);
+  return context.with({ catalog: () => catalog });
+}
+
 /** Runs `operation` where its declaration says: behind the fence of the caller's organization, or across. */
-export function runOperation(context: Context, operation: Operation, input: unknown): Promise<unknown> {
-  return operation.run(operation.across_orgs === undefined ? context : context.acrossOrgs, input as never);
+export async function runOperation(context: Context, operation: Operation, input: unknown): Promise<unknown> {
+  const own = await atOwnPrices(context);
+  return operation.run(operation.across_orgs === undefined ? own : own.acrossOrgs, input as never);
 }

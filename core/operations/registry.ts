@@ -30,6 +30,7 @@ import { privacyOperations } from '../privacy/index.ts';
 import { redactionOperations } from '../redaction/index.ts';
 import { redeemOperations, staffRedeemOperations } from '../redeem/index.ts';
 import { refundOperations, staffRefundOperations } from '../refunds/index.ts';
+import { resellerOperations, staffResellerOperations } from '../resellers/index.ts';
 import { rolloutOperations } from '../rollouts/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { staffSupportOperations, supportOperations } from '../support/index.ts';
@@ -66,6 +67,7 @@ export const operations: readonly Operation[] = checked([
   ...budgetOperations,
   ...privacyOperations,
   ...legalOperations,
+  ...resellerOperations,
   ...identityOperations,
 ] as unknown as Operation[]);
 
@@ -100,6 +102,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffOrgErasureOperations,
   ...sheetOperations,
   ...staffLegalOperations,
+  ...staffResellerOperations,
 ] as unknown as Operation[]);
 
 /** Sign-in of staff, mounted by the staff listener alone. */

@@ -6,6 +6,7 @@ import { exportsFile } from './exports-file.ts';
 import { accountFiles } from './files/account.ts';
 import { callFiles } from './files/calls.ts';
 import { invoiceFiles, moneyFiles } from './files/money.ts';
+import { resellerFiles } from './files/resellers.ts';
 import { readmeText } from './readme-text.ts';
 import type { OrgExport, RowFile } from './types.ts';
 import { sourceOf } from './walk.ts';
@@ -14,7 +15,13 @@ import { sourceOf } from './walk.ts';
 export const FORMAT = { name: 'svc-organization-export', version: 1 } as const;
 
 /** Files of lines of JSON, in their order. */
-const rowFiles: readonly RowFile[] = [...accountFiles, exportsFile, ...moneyFiles, ...callFiles];
+const rowFiles: readonly RowFile[] = [
+  ...accountFiles,
+  exportsFile,
+  ...moneyFiles,
+  ...resellerFiles,
+  ...callFiles,
+];
 
 interface Listed {
   readonly path: string;

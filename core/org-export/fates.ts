@@ -54,6 +54,8 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   request_row: ['requests'],
   request_payload: ['requests'],
   org_export: ['exports'],
+  reseller_tier: ['reseller_tiers'],
+  reseller_terms: ['reseller_tiers'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */

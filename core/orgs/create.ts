@@ -32,6 +32,9 @@ interface NewOrg {
   /** ISO 3166 alpha-2. */
   readonly billing_country: string;
   readonly kind?: OrgKind;
+  /** The reseller whose customer it is, which makes it a child, and the tier that it pays. */
+  readonly parent_org_id?: Id<'org'>;
+  readonly reseller_tier_id?: Id<'tier'> | null;
   readonly plan_id?: PlanId;
   /** The ledger that its books are to be in; one of those that are open when absent. */
   readonly shard?: string;
@@ -56,7 +59,9 @@ export function createOrg(
       id,
       slug: org.slug,
       name: org.name,
-      kind: org.kind ?? 'team',
+      kind: org.parent_org_id === undefined ? (org.kind ?? 'team') : 'child',
+      parent_org_id: org.parent_org_id ?? null,
+      reseller_tier_id: org.reseller_tier_id ?? null,
       plan_id: org.plan_id ?? 'payg',
       billing_country: org.billing_country,
       billing_currency: currencyOf(org.billing_country),

@@ -20,6 +20,7 @@ export {
   listMembers,
   listMemberships,
   putMember,
+  setMemberGrants,
   setMemberRole,
   setMemberRoles,
   setMemberStatus,

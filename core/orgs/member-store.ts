@@ -1,5 +1,5 @@
 // SQL of memberships.
-import type { Db, Id, Role } from '../kernel/index.ts';
+import type { Db, Id, ResellerGrant, Role } from '../kernel/index.ts';
 import type { Member, Membership } from './types.ts';
 
 /** An active membership with what sign-in asks of the organization; null when `user_id` is no active member. */
@@ -10,7 +10,8 @@ export async function findMembership(
   const { rows } = await db.query<Membership>({
     name: 'orgs.find_membership',
     text: `
-      select org.id as org_id, org.slug, org.name, member.role, member.source, org.status as org_status,
+      select org.id as org_id, org.slug, org.name, org.kind as org_kind,
+             org_tier_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
              org.closed_at, org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.org_id = $1 and member.user_id = $2 and member.status = 'active'`,
@@ -24,7 +25,8 @@ export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Memb
   const { rows } = await db.query<Membership>({
     name: 'orgs.list_memberships',
     text: `
-      select org.id as org_id, org.slug, org.name, member.role, member.source, org.status as org_status,
+      select org.id as org_id, org.slug, org.name, org.kind as org_kind,
+             org_tier_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
              org.closed_at, org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.user_id = $1 and member.status = 'active'
@@ -56,7 +58,7 @@ export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> 
   const { rows } = await db.query<Member>({
     name: 'orgs.list_members',
     text: `
-      select org_id, user_id, role, status, source, joined_at
+      select org_id, user_id, role, grants, status, source, joined_at
         from org_member where org_id = $1 order by joined_at, user_id`,
     values: [org_id],
   });
@@ -71,7 +73,7 @@ export async function listMemberPart(
   const { rows } = await db.query<Member>({
     name: 'orgs.list_member_part',
     text: `
-      select org_id, user_id, role, status, source, joined_at
+      select org_id, user_id, role, grants, status, source, joined_at
         from org_member where org_id = $1 order by user_id offset $2 limit $3`,
     values: [args.org_id, args.offset, args.limit],
   });
@@ -96,7 +98,7 @@ export async function findMembers(
   const { rows } = await db.query<Member>({
     name: 'orgs.find_members',
     text: `
-      select org_id, user_id, role, status, source, joined_at
+      select org_id, user_id, role, grants, status, source, joined_at
         from org_member where org_id = $1 and user_id = any($2) order by user_id`,
     values: [args.org_id, args.user_ids],
   });
@@ -111,7 +113,7 @@ export async function findMember(
   const { rows } = await db.query<Member>({
     name: 'orgs.find_member',
     text: `
-      select org_id, user_id, role, status, source, joined_at
+      select org_id, user_id, role, grants, status, source, joined_at
         from org_member where org_id = $1 and user_id = $2`,
     values: [args.org_id, args.user_id],
   });
@@ -150,6 +152,18 @@ export async function setMemberRoles(
     name: 'orgs.set_member_roles',
     text: 'update org_member set role = $3, updated_at = $4 where org_id = $1 and user_id = any($2)',
     values: [args.org_id, args.user_ids, args.role, args.at],
+  });
+}
+
+/** Sets what a reseller gives a member besides the role. */
+export async function setMemberGrants(
+  db: Db,
+  args: { org_id: Id<'org'>; user_id: Id<'user'>; grants: readonly ResellerGrant[]; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_member_grants',
+    text: 'update org_member set grants = $3, updated_at = $4 where org_id = $1 and user_id = $2',
+    values: [args.org_id, args.user_id, args.grants, args.at],
   });
 }
 

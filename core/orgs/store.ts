@@ -24,6 +24,8 @@ export async function insertOrg(
     slug: string;
     name: string;
     kind: OrgKind;
+    parent_org_id: Id<'org'> | null;
+    reseller_tier_id: Id<'tier'> | null;
     plan_id: string;
     billing_country: string;
     billing_currency: string;
@@ -37,8 +39,9 @@ export async function insertOrg(
     name: 'orgs.insert',
     text: `
       insert into org (id, slug, name, kind, plan_id, billing_country, billing_currency, data_policy, pepper,
-                       pepper_sealed, shard, self_made, awaits_topup, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $13)
+                       pepper_sealed, shard, self_made, awaits_topup, created_at, updated_at, parent_org_id,
+                       reseller_tier_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $13, $14, $15)
       on conflict (slug) do nothing
       returning live_book_id, sandbox_book_id`,
     values: [
@@ -55,6 +58,8 @@ export async function insertOrg(
       org.shard,
       org.self_made,
       org.at,
+      org.parent_org_id,
+      org.reseller_tier_id,
     ],
   });
   return rows[0] ?? null;
@@ -82,7 +87,7 @@ export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
 }
 
 const ORG = `
-  id, slug, name, kind, status, plan_id, ${PLAN_LIMITS}, limit_overrides, self_made, awaits_topup, ${NEW_ORG_LIMITS},
+  id, slug, name, kind, parent_org_id, reseller_tier_id, status, plan_id, ${PLAN_LIMITS}, limit_overrides, self_made, awaits_topup, ${NEW_ORG_LIMITS},
   billing_country, billing_currency, data_policy, settings, shard, live_book_id, sandbox_book_id, created_at`;
 
 /** The organization with this id or slug; null when there is none. */
@@ -118,6 +123,8 @@ export interface OrgRecord
     | 'self_made'
     | 'awaits_topup'
     | 'new_org_limits'
+    | 'parent_org_id'
+    | 'reseller_tier_id'
   > {
   readonly legal_name: string | null;
   readonly gstin: string | null;
@@ -207,6 +214,16 @@ export async function listClosedOrgs(db: Db, since: Date): Promise<Id<'org'>[]> 
   return rows.map(({ id }) => id);
 }
 
+/** Whether an organization has children; under its lock nobody makes one. */
+export async function hasChildren(db: Db, org_id: Id<'org'>): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'orgs.has_children',
+    text: 'select from org where parent_org_id = $1 limit 1',
+    values: [org_id],
+  });
+  return rowCount > 0;
+}
+
 /** Sets the kind of an organization. */
 export async function setKind(
   db: Db,
@@ -226,7 +243,13 @@ export async function setKind(
  */
 export async function setOrgStatus(
   db: Db,
-  args: { org_id: Id<'org'>; status: Org['status']; suspended_for?: 'payment_hold'; at: Date },
+  args: {
+    org_id: Id<'org'>;
+    status: Org['status'];
+    suspended_for?: 'payment_hold';
+    by_parent?: boolean;
+    at: Date;
+  },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'orgs.set_status',
@@ -234,9 +257,9 @@ export async function setOrgStatus(
       update org
          set status = $2, updated_at = $3, closed_at = case when $2 = 'closed' then $3::timestamptz end,
              plan_since = case when $2 = 'active' and status <> 'active' then $3::timestamptz else plan_since end,
-             suspended_for = $4
+             suspended_for = $4, suspended_by_parent = $5
        where id = $1`,
-    values: [args.org_id, args.status, args.at, args.suspended_for ?? null],
+    values: [args.org_id, args.status, args.at, args.suspended_for ?? null, args.by_parent ?? false],
   });
   return rowCount === 1;
 }
@@ -262,7 +285,7 @@ export async function findGrantRow(
       select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.awaits_topup, ${NEW_ORG_LIMITS},
              org.data_policy, org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
              project.rpm, project.tpm, project.concurrency,
-             legal_outstanding_since(org.id)
+             org_tier_bps(org.id) as tier_bps, legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],

@@ -3,7 +3,15 @@ import { type Context, microUsd, ServiceError } from '../kernel/index.ts';
 import { orderLowMark, writeEvent } from '../ledger/index.ts';
 import { setPlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
-import { isErased, isSuspendedForPayments, lockOrg, setKind, setLowBalance, setOrgStatus } from './store.ts';
+import {
+  hasChildren,
+  isErased,
+  isSuspendedForPayments,
+  lockOrg,
+  setKind,
+  setLowBalance,
+  setOrgStatus,
+} from './store.ts';
 import type { Org, OrgStatus } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,8 +44,25 @@ export async function changePlan(
 }
 
 /**
+ * Refuses what no organization can become: one level only, so a child stays one, and a reseller with children too.
+ * @throws ServiceError state_conflict, in_use.
+ */
+async function refuseKind(context: Context, org: Org, kind: Org['kind']): Promise<void> {
+  if (org.kind === kind) return;
+  if (org.kind === 'child' || kind === 'child')
+    throw new ServiceError('state_conflict', 'The customer of a reseller is made as one, and stays one.', {
+      details: { state: org.kind },
+    });
+  if (org.kind === 'reseller' && (await hasChildren(context.db, org.id)))
+    throw new ServiceError('in_use', 'The reseller has customers, so it stays one.', {
+      details: { state: org.kind },
+    });
+}
+
+/**
  * Changes what is given, in a transaction of `context`, and writes the event of a closing. False when there is no such
- * organization. @throws ServiceError state_conflict for one under erasure, which stays closed.
+ * organization. @throws ServiceError state_conflict for one under erasure, which stays closed, and for the kind of a
+ * child; in_use for that of a reseller with children.
  */
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {
@@ -46,7 +71,10 @@ export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): 
     if (org === null) return false;
     const at = context.now();
     const { status, kind } = terms;
-    if (kind !== undefined) await setKind(db, { org_id, kind, at });
+    if (kind !== undefined) {
+      await refuseKind(context, org, kind);
+      await setKind(db, { org_id, kind, at });
+    }
     if (status === undefined) return true;
     if (status !== 'closed' && (await isErased(db, { org_id, at })))
       throw new ServiceError('state_conflict', 'The organization is being erased and stays closed.', {

@@ -1,5 +1,5 @@
 // Organizations and projects as other concepts see them. Columns and wire shapes carry the same names.
-import type { Environment, Id, Role } from '../kernel/index.ts';
+import type { Environment, Id, ResellerGrant, Role } from '../kernel/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
 import type { PlanLimits } from './plans.ts';
 
@@ -36,6 +36,10 @@ export interface Org {
   readonly slug: string;
   readonly name: string;
   readonly kind: OrgKind;
+  /** Its reseller; null unless it is a child. */
+  readonly parent_org_id: Id<'org'> | null;
+  /** The tier of its reseller that it pays; null: catalog prices. */
+  readonly reseller_tier_id: Id<'tier'> | null;
   readonly status: OrgStatus;
   readonly plan_id: string;
   /** What staff changed of the limits of its plan; null: nothing. */
@@ -106,6 +110,8 @@ export interface GrantFacts {
   readonly shard: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
+  /** What the organization pays above catalog prices, as its reseller's tier says; 0: nothing. */
+  readonly tier_bps: number;
   /** Since when it owes an acceptance of terms, or will; null: it owes none. */
   readonly legal_outstanding_since: Date | null;
   readonly live_no: number;
@@ -141,7 +147,12 @@ export interface Membership {
   readonly org_id: Id<'org'>;
   readonly slug: string;
   readonly name: string;
+  readonly org_kind: OrgKind;
+  /** What it pays above catalog prices. */
+  readonly tier_bps: number;
   readonly role: Role;
+  /** What a reseller gave the member besides the role. */
+  readonly grants: readonly ResellerGrant[];
   readonly source: Member['source'];
   readonly org_status: OrgStatus;
   readonly closed_at: Date | null;
@@ -155,6 +166,8 @@ export interface Member {
   readonly org_id: Id<'org'>;
   readonly user_id: Id<'user'>;
   readonly role: Role;
+  /** What a reseller gave the member besides the role. */
+  readonly grants: readonly ResellerGrant[];
   readonly status: 'active' | 'suspended';
   readonly source: 'invite' | 'sso' | 'scim' | 'owner';
   readonly joined_at: Date;

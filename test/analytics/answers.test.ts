@@ -218,6 +218,7 @@ test('feeds, end users, costs, answered calls, models and users are the same', a
     [...(await reader.listModelsUsed(used))].map(([id, models]) => [id, [...models].sort()]).sort();
   await same(sortedModels);
   await same((reader) => reader.listUsers(since), true);
+  await same(async (reader) => [...(await reader.sumCosts({ org_ids: [org_id, other_id], since }))], true);
 });
 
 test('days of endpoints and apps are the same, with their middles and steps', async () => {

@@ -1,9 +1,16 @@
 // Every operation with every kind of caller. The list of operations is the registry, so a new one is walked too.
 import { createStaff } from '@svc/core/identity/index.ts';
-import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
+import {
+  type Operation,
+  type ResellerGrant,
+  type Role,
+  resellerGrants,
+  type Scope,
+  scopes,
+} from '@svc/core/kernel/index.ts';
 import { coversScope, newKeySecret } from '@svc/core/keys/index.ts';
 import { admittingRoles, operations } from '@svc/core/operations/index.ts';
-import { setOrgStatus, suspendForPayments } from '@svc/core/orgs/index.ts';
+import { changeTerms, setMemberGrants, setOrgStatus, suspendForPayments } from '@svc/core/orgs/index.ts';
 import { describe, expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from './harness.ts';
 
@@ -86,6 +93,23 @@ const staff = await createStaff(harness.context, harness.root_key, {
   roles: ['super'],
 });
 
+const reseller = await harness.makeTenant('reseller');
+await changeTerms(harness.context, reseller.org.id, { kind: 'reseller' });
+/** People of a reseller: each role without grants, and viewers with one grant each. */
+const resellers: { role: Role; grants: readonly ResellerGrant[]; token: string }[] = [];
+for (const role of roles) {
+  const token = await harness.signIn(await harness.makePerson(reseller, role));
+  resellers.push({ role, grants: ['owner', 'admin'].includes(role) ? resellerGrants : [], token });
+}
+for (const grant of resellerGrants) {
+  const person = await harness.makePerson(reseller, 'viewer');
+  const of = { org_id: reseller.org.id, user_id: person.id, grants: [grant], at: new Date() };
+  await setMemberGrants(harness.pool, of);
+  resellers.push({ role: 'viewer', grants: [grant], token: await harness.signIn(person) });
+}
+const ofResellers = ({ audience }: Operation) =>
+  audience.kind === 'session' && audience.reseller !== undefined ? audience.reseller : null;
+
 function admitsRole({ audience }: Operation, role: Role): boolean {
   if (audience.kind === 'key') return audience.session === 'any' || audience.session?.includes(role) === true;
   return audience.kind === 'session' && (audience.roles === 'any' || audience.roles.includes(role));
@@ -107,10 +131,27 @@ describe.each(forPeople.map((operation) => [operation.name, operation] as const)
     test('admits exactly the roles of its audience, before it looks at the body', async () => {
       for (const [role, token] of sessions) {
         const response = await call(token);
-        if (admitsRole(operation, role)) {
+        // What is for resellers is for nobody in another organization.
+        if (admitsRole(operation, role) && ofResellers(operation) === null) {
           expect([role, [401, 403].includes(response.statusCode)]).toEqual([role, false]);
         } else {
           expect([role, response.statusCode, codeOf(response)]).toEqual([role, 403, 'permission_denied']);
+        }
+      }
+    });
+
+    test('admits in a reseller exactly who has its grant', async () => {
+      const grant = ofResellers(operation);
+      if (grant === null) return;
+      for (const { role, grants, token } of resellers) {
+        const response = await call(token);
+        const who = [role, ...grants].join(' ');
+        const has_grant = grant === 'any' || grants.includes(grant);
+        if (has_grant && admitsRole(operation, role)) {
+          expect([who, [401, 403].includes(response.statusCode)]).toEqual([who, false]);
+        } else {
+          const code = has_grant ? 'permission_denied' : 'grant_required';
+          expect([who, response.statusCode, codeOf(response)]).toEqual([who, 403, code]);
         }
       }
     });

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 
 const HEADER = `# Who may call each operation. Written anew by: vitest run test/registry/callers.test.ts -u
 # key: the scopes of which one is enough; live, test: keys of that environment alone. people: roles that may as well.
+# of a reseller with: the organization is one, and the person has the grant, as its owners and admins have.
 # proved: a person must have given a proof in the last 15 minutes. once: takes an Idempotency-Key.
 `;
 const list = (names: readonly string[] | 'any') => (names === 'any' ? 'any' : names.join(', '));
@@ -23,8 +24,12 @@ function whoOf({ audience }: Operation): string {
       const people = session === undefined ? '' : `; people: ${list(session)}${proved}`;
       return `key: ${list(scopes)}${environmentOf(sandbox)}${people}`;
     }
-    case 'session':
-      return `people: ${list(audience.roles)}${proved}`;
+    case 'session': {
+      const { reseller } = audience;
+      const grant =
+        reseller === undefined ? '' : `, of a reseller${reseller === 'any' ? '' : ` with ${reseller}`}`;
+      return `people: ${list(audience.roles)}${grant}${proved}`;
+    }
     case 'staff':
       return `staff: ${list(audience.roles)}`;
     default:

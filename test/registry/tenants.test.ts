@@ -1,12 +1,14 @@
 // Another organization's object is a missing one: same status, same body, same headers.
 import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
+import { changeTerms } from '@svc/core/orgs/index.ts';
 import { requestErasure } from '@svc/core/privacy/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
 import { makeEvalRows } from './eval-rows.ts';
 import { makeGiftRow } from './gift-rows.ts';
 import { codeOf, type Method, startHarness } from './harness.ts';
+import { makeResellerRows } from './reseller-rows.ts';
 import { rowOf } from './rows.ts';
 import { makeMandate, makeTopup } from './topup-rows.ts';
 import { makeWebhook } from './webhook-rows.ts';
@@ -31,6 +33,10 @@ const { key: their_byok } = (
   })
 ).json() as { key: { id: string } };
 const their_provider_key = their_byok.id;
+
+// Both are resellers, so that what is for resellers is asked for too.
+for (const { org } of [a, b]) await changeTerms(harness.context, org.id, { kind: 'reseller' });
+const their_rows = await makeResellerRows(harness, b);
 
 const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
 const them = await harness.makePerson(b, 'owner');
@@ -85,6 +91,8 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/auth/sessions': [their_session_id],
   '/v1/org/scim/token': [their_scim_token],
   '/v1/privacy/requests': [their_erasure],
+  '/v1/reseller/tiers': [their_rows.tier],
+  '/v1/reseller/children': [their_rows.child],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {

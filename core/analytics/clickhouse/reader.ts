@@ -23,6 +23,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listAnswered: (args) => read.listAnswered(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
+    sumCosts: (args) => sums.sumCosts(db, args),
     countCapacity: (args) => sums.countCapacity(db, args),
     readCosts: (args) => sums.readCosts(db, args),
     listModelsUsed: (of) => sums.listModelsUsed(db, of),

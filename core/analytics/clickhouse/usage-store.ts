@@ -56,6 +56,23 @@ export async function sumUsage(
   return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
 }
 
+/** What each organization paid for live calls since `since`. */
+export async function sumCosts(
+  db: ClickHouse,
+  { org_ids, since }: { readonly org_ids: readonly Id<'org'>[]; readonly since: Date },
+): Promise<ReadonlyMap<string, number>> {
+  if (org_ids.length === 0) return new Map();
+  const rows = await db.query<{ org_id: string; cost_micro: number }>({
+    name: 'analytics.sum_costs',
+    text: `
+      select org_id, sum(cost_micro) as cost_micro from request_row final
+       where org_id in {org_ids:Array(String)} and environment = 'live' and ts >= ${at('since')}
+       group by org_id`,
+    values: { org_ids, since: since.getTime() },
+  });
+  return new Map(rows.map(({ org_id, cost_micro }) => [org_id, cost_micro]));
+}
+
 /** Calls since `since` that ended because no provider had capacity. */
 export async function countCapacity(
   db: ClickHouse,

@@ -30,6 +30,7 @@ export function postgresReader(db: Db): RowReader {
     listAnswered: (args) => many.listAnswered(db, args),
     sumUsage: (filter, by) => usage.sumUsage(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
+    sumCosts: (args) => usage.sumCosts(db, args),
     countCapacity: (args) => usage.countCapacity(db, args),
     readCosts: (args) => usage.readCosts(db, args),
     listModelsUsed: (of) => usage.listModelsUsed(db, of),

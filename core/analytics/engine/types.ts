@@ -96,6 +96,11 @@ export interface RowReader {
   sumUsage(filter: UsageFilter, by: UsageBy): Promise<UsageSum[]>;
   /** For how many whole seconds the rows that came in the last minute had waited; 0 without any. */
   readArrivalLag(args: Place): Promise<number>;
+  /** What each of `org_ids` paid for live calls since `since`, micro-USD; those that paid nothing are absent. */
+  sumCosts(args: {
+    readonly org_ids: readonly Id<'org'>[];
+    readonly since: Date;
+  }): Promise<ReadonlyMap<string, number>>;
   countCapacity(args: Place & { readonly since: Date }): Promise<number>;
   readCosts(args: {
     readonly org_id: Id<'org'>;

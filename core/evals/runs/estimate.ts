@@ -14,11 +14,10 @@ const ANSWER_BYTES = 3_072;
 
 /** What a call with `body` is given; null where no endpoint can be tried. */
 export function mostOfBody(
-  context: Context,
+  catalog: Catalog,
   environment: Environment,
   { body, endpoint }: { body: JsonObject; endpoint: string },
 ): number | null {
-  const catalog = context.services.catalog();
   return mostOfCall(catalog, caseDialect(), { body, environment, endpoint_id: endpoint });
 }
 
@@ -43,7 +42,10 @@ function mostOfJudge(context: Context, plan: Plan, { body }: Case): number {
     messages: judgeMessages({ grader, messages: messagesOf(input), output, delimiter: '0'.repeat(16) }),
     generation: { max_tokens: JUDGE_OUTPUT_TOKENS },
   };
-  return (mostOfBody(context, plan.environment, { body: asked, endpoint: '' }) ?? 0) * plan.judge_samples;
+  return (
+    (mostOfBody(context.services.catalog(), plan.environment, { body: asked, endpoint: '' }) ?? 0) *
+    plan.judge_samples
+  );
 }
 
 /** Cases that are looked at before others who wait for this thread get their turn. */
@@ -58,7 +60,8 @@ export async function estimateOf(context: Context, plan: Plan, cases: readonly C
     const { input } = one.body;
     for (const { model, endpoint } of plan.targets) {
       const body = bodyOf(input, model === '' ? (input.model ?? '') : model);
-      sum += ((mostOfBody(context, plan.environment, { body, endpoint }) ?? 0) + judge) * plan.repeat;
+      const most = mostOfBody(context.services.catalog(), plan.environment, { body, endpoint }) ?? 0;
+      sum += (most + judge) * plan.repeat;
     }
   }
   return sum;

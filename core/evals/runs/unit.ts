@@ -1,4 +1,5 @@
 // One answer of a run: the call of its case, and the grade of what it says.
+import { catalogOfOrg } from '../../catalog/index.ts';
 import { type Context, type JsonObject, sha256Hex } from '../../kernel/index.ts';
 import { gradeText, normalText, TEXT_MAX } from '../grade/grade.ts';
 import { JUDGE_OUTPUT_TOKENS, judgeMessages, judgeSchema, judgeVerdict } from '../grade/judge.ts';
@@ -140,7 +141,8 @@ async function askJudge(
 ): Promise<Verdict | Graded | null> {
   const { run, unit, of } = work;
   const body = judgeBody(context, work, sample, text);
-  const reserve_micro = mostOfBody(context, run.environment, { body, endpoint: '' });
+  const catalog = await catalogOfOrg(context, run.org_id);
+  const reserve_micro = mostOfBody(catalog, run.environment, { body, endpoint: '' });
   if (reserve_micro === null) return failure('no_endpoint_available', samples.cost_micro);
   const made = await makeCall(context, { run, unit_no: unit.unit_no, sample, body, reserve_micro }, reserves);
   const left = notJudged(made, samples);
@@ -190,7 +192,8 @@ export async function runUnit(context: Context, work: UnitWork, reserves: Reserv
   const { run, unit, of } = work;
   const body = caseBody(work);
   const { endpoint } = targetOf(work);
-  const reserve_micro = mostOfBody(context, run.environment, { body, endpoint });
+  const catalog = await catalogOfOrg(context, run.org_id);
+  const reserve_micro = mostOfBody(catalog, run.environment, { body, endpoint });
   if (reserve_micro === null) return resultOf(context, work, null, failure('no_endpoint_available'));
   const made = await makeCall(
     context,

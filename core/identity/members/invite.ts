@@ -97,6 +97,23 @@ export function invite(
   });
 }
 
+/**
+ * Invites the first owner of an organization that the caller's reseller made, in the open transaction; its context reaches
+ * across organizations. @throws ServiceError rate_limit_exceeded.
+ */
+export async function inviteFirstOwner(context: Context, org: Org, email: string): Promise<Invitation> {
+  const at = context.now();
+  const token = newToken('invitation');
+  const made = await insertInvitation(context.db, {
+    ...{ id: context.newId('invitation'), org_id: org.id, email, email_key: getEmailKey(email) },
+    ...{ role: 'owner', hash: hashToken(token) },
+    ...{ invited_by: sessionCaller(context).user_id, expires_at: endOf(at), created_at: at },
+  });
+  if (made === null) throw new Error('an organization that was just made has an invitation');
+  await mailLink(context, org, made, token);
+  return made;
+}
+
 /** An invitation that waits, with its organization, both locked. @throws ServiceError not_found, state_conflict. */
 async function lockWaiting(context: Context, org_id: Id<'org'>, id: string) {
   const org = await lockOwnOrg(context, org_id);

@@ -24,11 +24,11 @@ const TokenIn = Type.String({ minLength: 1, maxLength: 128 });
 const tokenExample = `svc-inv-${'A'.repeat(43)}`;
 
 function viewMember(
-  { org_id, user_id, role, status, source, joined_at }: Member,
+  { org_id, user_id, role, grants, status, source, joined_at }: Member,
   person: Pick<Person, 'email' | 'name' | 'totp_secret' | 'last_seen_at'>,
 ): MemberView {
   return {
-    ...{ org_id, user_id, email: person.email, name: person.name, role, grants: [], status, source },
+    ...{ org_id, user_id, email: person.email, name: person.name, role, grants: [...grants], status, source },
     two_factor: person.totp_secret !== null,
     last_seen_at: person.last_seen_at?.toISOString() ?? null,
     joined_at: joined_at.toISOString(),

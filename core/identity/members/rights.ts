@@ -1,5 +1,5 @@
 // What a member may do to another; pure.
-import { type Role, ServiceError } from '../../kernel/index.ts';
+import { type ResellerGrant, type Role, resellerGrants, ServiceError } from '../../kernel/index.ts';
 
 /** Whether the role sees to members and invitations. */
 export function managesMembers(role: Role | null): role is 'owner' | 'admin' {
@@ -21,4 +21,12 @@ export function refuseOverOwners(actor: Role | null, roles: readonly Role[]): vo
       details: { role: 'owner' },
     });
   }
+}
+
+/** What a member of a reseller may do there besides their role: owners and admins all, others what they were given. */
+export function grantsOf(member: {
+  readonly role: Role;
+  readonly grants: readonly ResellerGrant[];
+}): readonly ResellerGrant[] {
+  return managesMembers(member.role) ? resellerGrants : member.grants;
 }

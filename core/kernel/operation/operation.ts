@@ -21,6 +21,16 @@ export type Environment = 'live' | 'test';
 export const staffRoles = ['super', 'finance', 'support', 'catalog', 'compliance'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
+/** What members of a reseller may be given besides their role; its owners and admins may do all of it. */
+export const resellerGrants = [
+  'reseller.read',
+  'reseller.write',
+  'storefront.write',
+  'reseller.campaigns',
+  'reseller.support',
+] as const;
+export type ResellerGrant = (typeof resellerGrants)[number];
+
 /** Who may call. An operation without an audience does not compile. */
 export type Audience =
   | { readonly kind: 'public' }
@@ -48,6 +58,8 @@ export type Audience =
   | {
       readonly kind: 'session';
       readonly roles: readonly [Role, ...Role[]] | 'any';
+      /** Only in a reseller, and there by who has this grant; `any`: whoever is of `roles`. */
+      readonly reseller?: ResellerGrant | 'any';
       /** The person must have proved who they are within the last 15 minutes. */
       readonly reauthenticated?: true;
       /** Reachable by a session that still lacks the second factor its organization requires (`/v1/auth/*`). */
@@ -74,6 +86,8 @@ export interface KeyCaller {
   readonly scopes: readonly Scope[];
   /** When the key expires; a key cannot create one that lives longer. */
   readonly expires_at: Date | null;
+  /** What its organization pays above catalog prices; absent: nothing. */
+  readonly tier_bps?: number;
   /** The person that the key's rights of management are bound to, with their present role; absent: a service key. */
   readonly maker?: { readonly user_id: Id<'user'>; readonly role: Role | null };
 }
@@ -90,6 +104,10 @@ export interface SessionCaller {
   /** The environment whose rows are read: live, unless `?environment=test` asks for the other. */
   readonly environment: Environment;
   readonly two_factor: boolean;
+  /** What the organization pays above catalog prices, as its reseller's tier says; absent: nothing. */
+  readonly tier_bps?: number;
+  /** What the person may do in the reseller that the session is in; absent: the organization is no reseller. */
+  readonly reseller_grants?: readonly ResellerGrant[];
   /** The organization whose identity provider made the session, which then acts there alone. */
   readonly sso_org_id?: Id<'org'>;
   /** When the person last proved who they are (sign-in or re-authentication). */

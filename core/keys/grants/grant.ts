@@ -36,7 +36,9 @@ export function inherited(
     readonly key_no: number;
     readonly data_policy: OwnDataPolicy | null;
   },
-): Pick<Grant, 'subject' | 'data_policy' | 'org_pepper'> & { limits: Omit<Grant['limits'], 'key'> } {
+): Pick<Grant, 'subject' | 'data_policy' | 'org_pepper' | 'tier_bps'> & {
+  limits: Omit<Grant['limits'], 'key'>;
+} {
   const is_live = key.environment === 'live';
   return {
     subject: {
@@ -47,6 +49,7 @@ export function inherited(
     },
     data_policy: combinePolicies(facts.data_policy, key.data_policy),
     org_pepper: facts.pepper,
+    tier_bps: facts.tier_bps,
     limits: {
       project: projectLimits(facts),
       trial: trialRates(facts, key.environment),
@@ -60,7 +63,10 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
   const { org_id, project_id, id: key_id, environment, scopes, expires_at, data_policy } = key;
   const { limits, ...rest } = inherited(facts, { environment, key_no: key.chain_no, data_policy });
   return {
-    caller: { kind: 'key', org_id, project_id, key_id, environment, scopes, expires_at },
+    caller: {
+      ...{ kind: 'key', org_id, project_id, key_id, environment, scopes, expires_at },
+      ...(facts.tier_bps === 0 ? {} : { tier_bps: facts.tier_bps }),
+    },
     ...{ org_id, project_id, key_id, environment, scopes },
     ...rest,
     limits: { ...limits, key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency } },

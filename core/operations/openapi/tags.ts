@@ -13,6 +13,8 @@ const tags = {
   access_requests: 'Asking for an account without an invitation, and the link of an approval.',
   signup: 'Whether sign-up is by invitation, and the waitlist.',
   invitations: 'Inviting people into an organization, and accepting.',
+  reseller:
+    'What a reseller does for its customers: who they are, what they pay, and what its people may do.',
   audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
   pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',

@@ -1,6 +1,6 @@
 // Everything before the first attempt: the request is read and routed, money is held, and the call's terms are fixed.
 // A refusal here costs the caller nothing.
-import type { Endpoint } from '../../../catalog/index.ts';
+import { catalogAt, type Endpoint } from '../../../catalog/index.ts';
 import { type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
 import { HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
@@ -101,14 +101,18 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
 }
 
 /**
- * The policies and own keys of the caller's organization; a promise only when one of them must be read first.
- * @throws ServiceError service_unavailable (from the promise).
+ * The policies and own keys of the caller's organization, and the catalog at the prices that it pays; a promise only when
+ * one of them must be read first. @throws ServiceError service_unavailable (from the promise).
  */
-export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | Promise<Scope> {
+export function scopeOf(deps: CallDeps, { org_id, tier_bps }: Incoming['grant']): Scope | Promise<Scope> {
   const policies = deps.policies.policiesOf(org_id);
   const keys = deps.own_keys.keysOf(org_id);
-  if (!(policies instanceof Promise) && !(keys instanceof Promise)) return { policies, keys };
-  return readBefore(Promise.all([policies, keys])).then(([policies, keys]) => ({ policies, keys }));
+  const catalog = catalogAt(deps.catalog(), tier_bps);
+  if (!(policies instanceof Promise) && !(keys instanceof Promise) && !(catalog instanceof Promise))
+    return { policies, keys, catalog };
+  return readBefore(Promise.all([policies, keys, catalog])).then(([policies, keys, catalog]) => ({
+    ...{ policies, keys, catalog },
+  }));
 }
 
 /**

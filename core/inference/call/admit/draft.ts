@@ -76,6 +76,8 @@ export interface Draft {
 export interface Scope {
   readonly policies: OrgPolicies;
   readonly keys: OrgKeys;
+  /** At the prices that the organization pays. */
+  readonly catalog: Catalog;
 }
 
 /**
@@ -131,12 +133,11 @@ function* decide(
   deps: CallDeps,
   incoming: Incoming,
   record: CallRecord,
-  { policies, keys }: Scope,
+  { policies, keys, catalog }: Scope,
 ): Steps<Decision> {
   const { dialect } = incoming;
   const read = incoming.in_slices ? yield* readInSteps(incoming) : readAtOnce(incoming);
   const { body, request: asked } = read;
-  const catalog = deps.catalog();
   const request = copied(underItsId(catalog, asked, incoming.grant.environment), incoming, catalog);
   const account = accountOf(dialect, request);
   // Accounts of the pool hold no files of callers, and other tenants' files must stay out of reach.

@@ -1,0 +1,19 @@
+// What a reseller has: its tiers and its customers. Empty for other organizations.
+import { listChildrenOperation, listTiersOperation } from '../../resellers/index.ts';
+import type { RowFile } from '../types.ts';
+import { answerOf, once, pagesOf } from '../walk.ts';
+
+export const resellerFiles: readonly RowFile[] = [
+  {
+    name: 'reseller_tiers',
+    about: 'What customers of a reseller pay above catalog prices.',
+    route: 'GET /v1/reseller/tiers',
+    pages: ({ live }) => once(answerOf(live, listTiersOperation, {}).then(({ data }) => data)),
+  },
+  {
+    name: 'reseller_children',
+    about: 'Customers of a reseller, as it sees them.',
+    route: 'GET /v1/reseller/children',
+    pages: ({ live }) => pagesOf(live, listChildrenOperation, {}),
+  },
+];

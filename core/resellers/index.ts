@@ -1,0 +1,36 @@
+import { childOperations } from './children/operations.ts';
+import { setOrgKindOperation } from './kind.ts';
+import { resellerStaffOperations } from './staff.ts';
+import { tierOperations } from './tiers/operations.ts';
+
+export {
+  ChildView,
+  createChildOperation,
+  getChildOperation,
+  listChildrenOperation,
+  setChildTierOperation,
+  updateChildOperation,
+} from './children/operations.ts';
+export { setOrgKindOperation } from './kind.ts';
+export {
+  listResellerStaffOperation,
+  ResellerStaffView,
+  setResellerStaffOperation,
+} from './staff.ts';
+export {
+  createTierOperation,
+  deleteTierOperation,
+  listTiersOperation,
+  TierView,
+  updateTierOperation,
+} from './tiers/operations.ts';
+
+/** What people of a reseller do. */
+export const resellerOperations = [
+  ...resellerStaffOperations,
+  ...tierOperations,
+  ...childOperations,
+] as const;
+
+/** What staff do about resellers. */
+export const staffResellerOperations = [setOrgKindOperation] as const;

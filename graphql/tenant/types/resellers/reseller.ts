@@ -1,0 +1,144 @@
+// A reseller: its people's grants, its tiers and its customers. Null for members of other organizations.
+import { resellerGrants } from '@svc/core/kernel/index.ts';
+import {
+  ChildView,
+  createChildOperation,
+  createTierOperation,
+  deleteTierOperation,
+  getChildOperation,
+  listChildrenOperation,
+  listResellerStaffOperation,
+  listTiersOperation,
+  ResellerStaffView,
+  setChildTierOperation,
+  setResellerStaffOperation,
+  TierView,
+  updateChildOperation,
+  updateTierOperation,
+} from '@svc/core/resellers/index.ts';
+import { builder, derive } from '../../builder.ts';
+import { connectionType, pageField } from '../../connection.ts';
+import { nullWhenMissing } from '../../missing.ts';
+import { mutation } from '../../mutation.ts';
+
+derive.enum('ResellerGrant', resellerGrants);
+derive.enum('ResellerChildStatus', ['active', 'suspended']);
+
+const Tier = derive.output('ResellerTier', TierView);
+const Child = derive.output('ResellerChild', ChildView);
+const ChildConnection = connectionType('ResellerChild', Child);
+const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
+
+/** The parts of a reseller; each field runs its own operation, and is null where that is refused. */
+export const Reseller = builder.objectRef<object>('Reseller').implement({
+  fields: (t) => ({
+    tiers: t.field({
+      type: [Tier],
+      nullable: true,
+      description: 'What customers pay above catalog prices, oldest first.',
+      extensions: { operation: listTiersOperation.name },
+      resolve: async (_root, _args, { runner }) => (await runner.run(listTiersOperation, {})).data,
+    }),
+    staff: t.field({
+      type: [StaffMember],
+      nullable: true,
+      description: 'Members with what each may do; for owners and admins.',
+      extensions: { operation: listResellerStaffOperation.name },
+      resolve: async (_root, _args, { runner }) => (await runner.run(listResellerStaffOperation, {})).data,
+    }),
+    children: pageField(t, 'ResellerChildren', {
+      operation: listChildrenOperation,
+      type: ChildConnection,
+      description: 'Customers, newest first.',
+      options: () => ({}),
+    }),
+    child: t.field({
+      type: Child,
+      nullable: true,
+      description: 'A customer, by id.',
+      args: { id: t.arg.id({ required: true }) },
+      extensions: { operation: getChildOperation.name },
+      resolve: (_root, { id }, { runner }) =>
+        nullWhenMissing(runner.run(getChildOperation, { id: id as never })),
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  reseller: t.field({
+    type: Reseller,
+    nullable: true,
+    description: 'What a reseller sees of its customers; null in other organizations.',
+    extensions: { operation: listTiersOperation.name },
+    resolve: (_root, _args, { runner: { caller } }) =>
+      caller.kind === 'session' && caller.reseller_grants !== undefined ? {} : null,
+  }),
+}));
+
+interface Payload {
+  readonly answer: unknown;
+}
+type Fields = Parameters<Parameters<typeof mutation>[0]['payload']>[0];
+const tier = (t: Fields) => ({
+  tier: t.field({ type: Tier, resolve: ({ answer }: Payload) => answer }),
+});
+const child = (t: Fields) => ({
+  child: t.field({ type: Child, resolve: ({ answer }: Payload) => answer }),
+});
+const done = (t: Fields) => ({ ok: t.boolean({ resolve: () => true }) });
+
+mutation({
+  name: 'createResellerTier',
+  operation: createTierOperation,
+  input: createTierOperation.input,
+  description: 'Makes a tier: what its customers pay above catalog prices.',
+  payload: tier,
+});
+
+mutation({
+  name: 'updateResellerTier',
+  operation: updateTierOperation,
+  input: updateTierOperation.input,
+  description: 'Changes a tier; calls that begin afterwards pay it.',
+  payload: tier,
+});
+
+mutation({
+  name: 'deleteResellerTier',
+  operation: deleteTierOperation,
+  input: deleteTierOperation.input,
+  description: 'Deletes a tier that nobody pays.',
+  payload: done,
+});
+
+mutation({
+  name: 'createResellerChild',
+  operation: createChildOperation,
+  input: createChildOperation.input,
+  description: 'Makes a customer; its owner gets an invitation by mail.',
+  payload: child,
+});
+
+mutation({
+  name: 'updateResellerChild',
+  operation: updateChildOperation,
+  input: updateChildOperation.input,
+  description: 'Names a customer, suspends it or lets it go on.',
+  payload: child,
+});
+
+mutation({
+  name: 'setResellerChildTier',
+  operation: setChildTierOperation,
+  input: setChildTierOperation.input,
+  description: 'Puts a customer on a tier; calls that begin afterwards pay it.',
+  payload: child,
+});
+
+mutation({
+  name: 'setResellerStaff',
+  operation: setResellerStaffOperation,
+  input: setResellerStaffOperation.input,
+  description: 'Says what a member of the reseller may do; an empty list takes all back.',
+  payload: (t) => ({ staff: t.field({ type: StaffMember, resolve: ({ answer }: Payload) => answer }) }),
+});

@@ -1,0 +1,21 @@
+// A tier and a customer of a reseller, for tests of tenants.
+import { newId } from '@svc/core/kernel/index.ts';
+import type { Harness, Tenant } from './harness.ts';
+
+/** Rows of `reseller`, which has become one. */
+export async function makeResellerRows(
+  harness: Harness,
+  reseller: Tenant,
+): Promise<{ tier: string; child: string }> {
+  const query = (text: string, values: unknown[]) => harness.pool.query({ name: '', text, values });
+  const tier = newId('tier');
+  const at = new Date();
+  const child = await harness.makeTenant(`${reseller.org.slug}-child`);
+  await query('insert into reseller_tier values ($1, $2, $3, 1250, $4, $4)', [
+    ...[tier, reseller.org.id, 'theirs', at],
+  ]);
+  await query(`update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`, [
+    ...[child.org.id, reseller.org.id, tier],
+  ]);
+  return { tier, child: child.org.id };
+}
