@@ -2524,6 +2524,58 @@ grant delete, insert, select, update on public.request_row to svc_runtime;
 create table public.request_row_default partition of request_row DEFAULT;
 grant delete, insert, select, update on public.request_row_default to svc_runtime;
 
+create table public.reseller_allocation (
+  id text not null,
+  org_id text not null,
+  child_org_id text not null,
+  amount_micro_usd bigint not null,
+  reclaimed_micro_usd bigint not null default 0,
+  note text not null,
+  once text,
+  status text not null default 'pending'::text,
+  ledger_seq bigint,
+  child_ledger_seq bigint,
+  lot_id text,
+  expires_at timestamp with time zone not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint reseller_allocation_pkey PRIMARY KEY (id),
+  constraint allocation_once UNIQUE (org_id, once),
+  constraint allocation_gives_back_at_most_itself CHECK (((reclaimed_micro_usd >= 0) AND (reclaimed_micro_usd <= amount_micro_usd))),
+  constraint allocation_is_booked_iff_made CHECK (((status = 'made'::text) = (ledger_seq IS NOT NULL))),
+  constraint reseller_allocation_amount_micro_usd_check CHECK ((amount_micro_usd > 0)),
+  constraint reseller_allocation_id_check CHECK ((id ~ '^alc_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint reseller_allocation_note_check CHECK ((char_length(note) <= 500)),
+  constraint reseller_allocation_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'made'::text]))),
+  constraint reseller_allocation_child_org_id_fkey FOREIGN KEY (child_org_id) REFERENCES org(id),
+  constraint reseller_allocation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX reseller_allocation_due ON public.reseller_allocation USING btree (created_at) WHERE ((status = 'pending'::text) OR (child_ledger_seq IS NULL));
+CREATE INDEX reseller_allocation_walk ON public.reseller_allocation USING btree (child_org_id, created_at DESC, id DESC);
+alter table public.reseller_allocation enable row level security;
+create policy everybody on public.reseller_allocation as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_allocation as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_allocation to svc_runtime;
+
+create table public.reseller_reclaim (
+  allocation_id text not null,
+  reclaim_no integer not null,
+  org_id text not null,
+  amount_micro_usd bigint,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint reseller_reclaim_pkey PRIMARY KEY (allocation_id, reclaim_no),
+  constraint reseller_reclaim_amount_micro_usd_check CHECK ((amount_micro_usd >= 0)),
+  constraint reseller_reclaim_reclaim_no_check CHECK ((reclaim_no > 0)),
+  constraint reseller_reclaim_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES reseller_allocation(id),
+  constraint reseller_reclaim_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX reseller_reclaim_due ON public.reseller_reclaim USING btree (created_at) WHERE (amount_micro_usd IS NULL);
+alter table public.reseller_reclaim enable row level security;
+create policy everybody on public.reseller_reclaim as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_reclaim as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant insert, select, update on public.reseller_reclaim to svc_runtime;
+
 create table public.reseller_terms (
   org_id text not null,
   default_tier_id text,

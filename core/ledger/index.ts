@@ -32,6 +32,7 @@ export {
   readKeySpend,
   readLots,
   readMeter,
+  readTaken,
   readUnused,
   readWindows,
   readWriteoff,

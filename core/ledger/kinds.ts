@@ -65,10 +65,14 @@ export const RESTORE_KINDS = {
   dispute_hold: 'dispute_release',
 } as const satisfies Partial<Record<DebitKind, EntryKind>>;
 
-/** Kinds that bring credit; an adjustment may go either way. What restores a debit's has its own way. */
+/**
+ * Kinds that bring credit; an adjustment may go either way, and what is taken back of an allocation is a debit of one book
+ * and a credit of the other. What restores a debit's has its own way.
+ */
 export type CreditKind =
   | Exclude<EntryKind, 'settle' | 'expire' | DebitKind | (typeof RESTORE_KINDS)[keyof typeof RESTORE_KINDS]>
-  | 'adjustment';
+  | 'adjustment'
+  | 'allocation_reclaim';
 
 /** The number of a kind in the tables. */
 export function kindNumber(kind: EntryKind): number {

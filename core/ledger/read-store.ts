@@ -164,6 +164,21 @@ export async function readUnused(db: Db, args: { book_id: number; lot_id: Id<'lo
   return rows[0].unused;
 }
 
+/** What a debit took, by when it would have ended (null: never), in the order in which it was burned. */
+export async function readTaken(
+  db: Db,
+  args: { book_id: number; seq: number },
+): Promise<{ expires_at: Date | null; amount_micro_usd: MicroUsd }[]> {
+  const { rows } = await db.query<{ expires_at: Date | null; amount_micro_usd: MicroUsd }>({
+    name: 'ledger.read_taken',
+    text: `select nullif(l.expires_at, 'infinity') as expires_at, sum(b.to_micro - b.from_micro)::bigint as amount_micro_usd
+             from ledger.burn b join ledger.lot l on l.lot_no = b.lot_no
+            where b.book_id = $1 and b.seq = $2 group by l.expires_at order by l.expires_at`,
+    values: [args.book_id, args.seq],
+  });
+  return rows;
+}
+
 export interface Entry {
   readonly seq: number;
   readonly kind: EntryKind;

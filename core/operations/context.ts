@@ -27,6 +27,7 @@ interface ContextParts {
   readonly client_ip?: string | null;
   readonly header?: (name: string, value: string) => void;
   readonly requestHeader?: (name: string) => string | null;
+  readonly once?: string;
 }
 
 type Effect = Parameters<Context['afterCommit']>[0];
@@ -37,6 +38,7 @@ class OperationContext implements Context {
   readonly log: Log;
   readonly services: Services;
   readonly client_ip: string | null;
+  readonly once?: string;
   readonly db: Db;
   readonly shards: Shards;
   readonly #parts: ContextParts;
@@ -52,14 +54,16 @@ class OperationContext implements Context {
     this.client_ip = parts.client_ip ?? null;
     this.db = reach.db;
     this.shards = parts.pool.shards;
+    if (parts.once !== undefined) this.once = parts.once;
     this.#parts = parts;
     this.#reach = reach;
     this.#effects = effects;
   }
 
-  /** The same context with other services. */
-  with(services: Partial<Services>): Context {
-    const parts = { ...this.#parts, services: { ...this.#parts.services, ...services } };
+  /** The same context with other services, or for a request that is known again. */
+  with(change: { readonly services?: Partial<Services>; readonly once?: string }): OperationContext {
+    const { services, ...rest } = change;
+    const parts = { ...this.#parts, ...rest, services: { ...this.#parts.services, ...services } };
     return new OperationContext(parts, this.#reach, this.#effects);
   }
 
@@ -129,7 +133,12 @@ async function atOwnPrices(context: Context): Promise<Context> {
   const tier_bps = caller.kind === 'key' || caller.kind === 'session' ? (caller.tier_bps ?? 0) : 0;
   if (tier_bps === 0 || !(context instanceof OperationContext)) return context;
   const catalog = await callersCatalog(context);
-  return context.with({ catalog: () => catalog });
+  return context.with({ services: { catalog: () => catalog } });
+}
+
+/** `context` of a request that has the name `once` whenever it is sent again. */
+export function knownAgain(context: Context, once: string): Context {
+  return context instanceof OperationContext ? context.with({ once }) : context;
 }
 
 /** Runs `operation` where its declaration says: behind the fence of the caller's organization, or across. */

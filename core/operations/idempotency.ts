@@ -10,8 +10,9 @@ import {
   ServiceError,
   sealColumn,
   sha256,
+  sha256Hex,
 } from '../kernel/index.ts';
-import { runOperation } from './context.ts';
+import { knownAgain, runOperation } from './context.ts';
 import { type AnswerKey, claimAnswer, freeAnswer, storeAnswer } from './store.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -115,7 +116,8 @@ export async function runOnce(
   try {
     const once = async (context: Context): Promise<StoredResult> => {
       const status = operation.status ?? 200;
-      const body = JSON.stringify(await runOperation(context, operation, args.input));
+      const known = knownAgain(context, sha256Hex(`${args.path} ${args.idempotency_key}`));
+      const body = JSON.stringify(await runOperation(known, operation, args.input));
       // Another call has taken over meanwhile: this one must not stand beside it.
       if (!(await storeAnswer(context.db, key, keep(status, body)))) {
         throw new ServiceError('idempotency_in_progress', 'The call took too long and was run again.', {

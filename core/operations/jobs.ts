@@ -48,6 +48,7 @@ import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
+import { settleAllocations } from '../resellers/index.ts';
 import {
   countExperiments,
   countShadows,
@@ -135,6 +136,7 @@ export function startJobs(parts: JobParts): Jobs {
     log,
     jobs: [
       ...moneyJobs(parts),
+      ...resellerJobs(parts),
       ...shadowJobs(parts),
       ...upkeepJobs(pool, parts.rows),
       ...figureJobs(parts),
@@ -294,6 +296,13 @@ function moneyJobs(parts: JobParts): Job[] {
     { name: 'tell_of_models', every_ms: 10 * SECOND, run: () => tellOfModels(pool, parts.rows?.row_reader) },
     { name: 'reconcile', every_ms: HOUR / 4, run: () => reconcileDaily(jobContext(parts)) },
     { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
+  ];
+}
+
+/** Books what resellers' processes have left. */
+function resellerJobs(parts: JobParts): Job[] {
+  return [
+    { name: 'settle_allocations', every_ms: 10 * SECOND, run: () => settleAllocations(jobContext(parts)) },
   ];
 }
 

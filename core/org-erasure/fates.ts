@@ -98,6 +98,8 @@ export const kept: Readonly<Record<string, Kept>> = {
   invoice: accounts,
   plan_charge: accounts,
   reseller_tier: accounts,
+  reseller_allocation: accounts,
+  reseller_reclaim: accounts,
   redemption: accounts,
   topup: payments,
   refund: payments,

@@ -56,6 +56,8 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   org_export: ['exports'],
   reseller_tier: ['reseller_tiers'],
   reseller_terms: ['reseller_tiers'],
+  reseller_allocation: ['reseller_allocations'],
+  reseller_reclaim: ['reseller_allocations'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */

@@ -1,8 +1,16 @@
+import { allocationOperations } from './allocations/operations.ts';
 import { childOperations } from './children/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { tierOperations } from './tiers/operations.ts';
 
+export { settleAllocations } from './allocations/allocate.ts';
+export {
+  AllocationView,
+  createAllocationOperation,
+  listAllocationsOperation,
+  reclaimOperation,
+} from './allocations/operations.ts';
 export {
   ChildView,
   createChildOperation,
@@ -30,6 +38,7 @@ export const resellerOperations = [
   ...resellerStaffOperations,
   ...tierOperations,
   ...childOperations,
+  ...allocationOperations,
 ] as const;
 
 /** What staff do about resellers. */

@@ -6,7 +6,7 @@ import type { Harness, Tenant } from './harness.ts';
 export async function makeResellerRows(
   harness: Harness,
   reseller: Tenant,
-): Promise<{ tier: string; child: string }> {
+): Promise<{ tier: string; child: string; allocation: string }> {
   const query = (text: string, values: unknown[]) => harness.pool.query({ name: '', text, values });
   const tier = newId('tier');
   const at = new Date();
@@ -17,5 +17,12 @@ export async function makeResellerRows(
   await query(`update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`, [
     ...[child.org.id, reseller.org.id, tier],
   ]);
-  return { tier, child: child.org.id };
+  const allocation = newId('allocation');
+  await query(
+    `insert into reseller_allocation (id, org_id, child_org_id, amount_micro_usd, note, status, ledger_seq, expires_at,
+                                      created_by, created_at)
+     values ($1, $2, $3, 1, '', 'made', 1, $4, 'them', $4)`,
+    [allocation, reseller.org.id, child.org.id, at],
+  );
+  return { tier, child: child.org.id, allocation };
 }

@@ -100,6 +100,7 @@ const further: Record<string, string> = {
   ':user_id': them.id,
   ':invitation': their_invitation,
   ':export': their_export,
+  ':allocation': their_rows.allocation,
   ':delivery': String(their_webhook.delivery_id),
 };
 const filled = (path: string) => path.replaceAll(/:[a-z_]+/g, (name) => further[name] ?? name);
@@ -125,9 +126,10 @@ function seen(response: LightMyRequestResponse) {
 
 const addressed = operations.filter((operation) => operation.path.includes(':id'));
 
+const WHOLE = ['tickets.reply', 'orgs.close', 'evals.suites.cases.add', 'reseller.allocations.create'];
 /** A body that is complete where one without its members would be refused before its target is looked for. */
 function wholeBody({ name, request }: (typeof operations)[number]): object {
-  return ['tickets.reply', 'orgs.close', 'evals.suites.cases.add'].includes(name) ? (request ?? {}) : {};
+  return WHOLE.includes(name) ? (request ?? {}) : {};
 }
 
 test('every operation with an id in its path is covered by an object of the other organization', () => {

@@ -198,6 +198,11 @@ export interface Context {
   readonly shards: Shards;
   readonly log: Log;
   readonly services: Services;
+  /**
+   * Names the request under its `Idempotency-Key`, the same whenever it is sent again: for operations that go on with what an
+   * earlier process has begun. Absent: it was sent without one.
+   */
+  readonly once?: string;
   /** Network address of the caller; null where there is none (`svcctl`, workflows). */
   readonly client_ip: string | null;
   now(): Date;

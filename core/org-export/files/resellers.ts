@@ -1,7 +1,11 @@
 // What a reseller has: its tiers and its customers. Empty for other organizations.
-import { listChildrenOperation, listTiersOperation } from '../../resellers/index.ts';
+import {
+  listAllocationsOperation,
+  listChildrenOperation,
+  listTiersOperation,
+} from '../../resellers/index.ts';
 import type { RowFile } from '../types.ts';
-import { answerOf, once, pagesOf } from '../walk.ts';
+import { answerOf, once, pagesOf, under } from '../walk.ts';
 
 export const resellerFiles: readonly RowFile[] = [
   {
@@ -15,5 +19,14 @@ export const resellerFiles: readonly RowFile[] = [
     about: 'Customers of a reseller, as it sees them.',
     route: 'GET /v1/reseller/children',
     pages: ({ live }) => pagesOf(live, listChildrenOperation, {}),
+  },
+  {
+    name: 'reseller_allocations',
+    about: 'Credit that customers of a reseller were given, and what of it was taken back.',
+    route: 'GET /v1/reseller/children/{id}/allocations',
+    pages: ({ live }) =>
+      under(pagesOf(live, listChildrenOperation, {}), ({ id }) =>
+        pagesOf(live, listAllocationsOperation, { id }),
+      ),
   },
 ];

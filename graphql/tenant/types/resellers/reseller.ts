@@ -1,15 +1,19 @@
 // A reseller: its people's grants, its tiers and its customers. Null for members of other organizations.
 import { resellerGrants } from '@svc/core/kernel/index.ts';
 import {
+  AllocationView,
   ChildView,
+  createAllocationOperation,
   createChildOperation,
   createTierOperation,
   deleteTierOperation,
   getChildOperation,
+  listAllocationsOperation,
   listChildrenOperation,
   listResellerStaffOperation,
   listTiersOperation,
   ResellerStaffView,
+  reclaimOperation,
   setChildTierOperation,
   setResellerStaffOperation,
   TierView,
@@ -26,6 +30,8 @@ derive.enum('ResellerChildStatus', ['active', 'suspended']);
 
 const Tier = derive.output('ResellerTier', TierView);
 const Child = derive.output('ResellerChild', ChildView);
+const Allocation = derive.output('ResellerAllocation', AllocationView);
+const AllocationConnection = connectionType('ResellerAllocation', Allocation);
 const ChildConnection = connectionType('ResellerChild', Child);
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
@@ -50,6 +56,12 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       operation: listChildrenOperation,
       type: ChildConnection,
       description: 'Customers, newest first.',
+      options: () => ({}),
+    }),
+    allocations: pageField(t, 'ResellerAllocations', {
+      operation: listAllocationsOperation,
+      type: AllocationConnection,
+      description: 'Credit that a customer was given, newest first; `id` is the customer.',
       options: () => ({}),
     }),
     child: t.field({
@@ -141,4 +153,24 @@ mutation({
   input: setResellerStaffOperation.input,
   description: 'Says what a member of the reseller may do; an empty list takes all back.',
   payload: (t) => ({ staff: t.field({ type: StaffMember, resolve: ({ answer }: Payload) => answer }) }),
+});
+
+const allocation = (t: Fields) => ({
+  allocation: t.field({ type: Allocation, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'createResellerAllocation',
+  operation: createAllocationOperation,
+  input: createAllocationOperation.input,
+  description: "Gives a customer credit out of the reseller's paid credit.",
+  payload: allocation,
+});
+
+mutation({
+  name: 'reclaimResellerAllocation',
+  operation: reclaimOperation,
+  input: reclaimOperation.input,
+  description: 'Takes back what a customer has not used of an allocation, and no call holds.',
+  payload: allocation,
 });
