@@ -183,6 +183,29 @@ export async function tierOfOrg(db: Db, org_id: Id<'org'>): Promise<number> {
   return rows[0]?.tier_bps ?? 0;
 }
 
+/** A price of a reseller's tier, and the catalog's price that it stands on. */
+interface TierPrice {
+  readonly price_no: number;
+  readonly base: PriceVersion;
+}
+
+/** Those of these price numbers that are a tier's. */
+export async function selectTierPrices(db: Db, price_nos: readonly number[]): Promise<TierPrice[]> {
+  const { rows } = await db.query<
+    Pick<PriceVersion, 'id' | 'price_no' | 'endpoint_id'> & { content: PriceContent; of_no: number }
+  >({
+    name: 'catalog.find_tier_prices',
+    text: `
+      select tier.price_no as of_no, base.id, base.price_no, endpoint.id as endpoint_id, base.content
+        from catalog.price_version tier
+        join catalog.price_version base on base.id = tier.content ->> 'base'
+        join catalog.endpoint on endpoint.endpoint_no = base.endpoint_no
+       where tier.price_no = any ($1)`,
+    values: [price_nos],
+  });
+  return rows.map(({ of_no, content, ...rest }) => ({ price_no: of_no, base: { ...rest, ...content } }));
+}
+
 /** The price version with `price_no`, and its use; null when there is none. */
 export async function selectPrice(
   db: Db,

@@ -2524,6 +2524,62 @@ grant delete, insert, select, update on public.request_row to svc_runtime;
 create table public.request_row_default partition of request_row DEFAULT;
 grant delete, insert, select, update on public.request_row_default to svc_runtime;
 
+create table public.reseller_accrual (
+  child_org_id text not null,
+  month date not null,
+  org_id text not null,
+  usage_micro bigint not null default 0,
+  markup_micro bigint not null default 0,
+  burned_micro bigint not null default 0,
+  paid_micro bigint not null default 0,
+  written_off_micro bigint not null default 0,
+  status text not null default 'open'::text,
+  accrued_micro bigint,
+  ledger_seq bigint,
+  constraint reseller_accrual_pkey PRIMARY KEY (child_org_id, month),
+  constraint accrual_adds_up CHECK (((usage_micro >= markup_micro) AND (markup_micro >= 0) AND (burned_micro >= paid_micro) AND (paid_micro >= 0) AND (written_off_micro >= 0))),
+  constraint accrual_is_known_iff_credited CHECK (((status = 'credited'::text) = (accrued_micro IS NOT NULL))),
+  constraint reseller_accrual_accrued_micro_check CHECK ((accrued_micro >= 0)),
+  constraint reseller_accrual_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint reseller_accrual_status_check CHECK ((status = ANY (ARRAY['open'::text, 'credited'::text]))),
+  constraint reseller_accrual_child_org_id_fkey FOREIGN KEY (child_org_id) REFERENCES org(id),
+  constraint reseller_accrual_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX reseller_accrual_due ON public.reseller_accrual USING btree (month) WHERE ((status = 'open'::text) OR (ledger_seq IS NULL));
+CREATE INDEX reseller_accrual_walk ON public.reseller_accrual USING btree (org_id, month DESC, child_org_id);
+alter table public.reseller_accrual enable row level security;
+create policy everybody on public.reseller_accrual as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_accrual as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant insert, select, update on public.reseller_accrual to svc_runtime;
+
+create table public.reseller_accrual_lot (
+  child_org_id text not null,
+  lot_id text not null,
+  org_id text not null,
+  counted_micro bigint not null,
+  constraint reseller_accrual_lot_pkey PRIMARY KEY (child_org_id, lot_id),
+  constraint reseller_accrual_lot_counted_micro_check CHECK ((counted_micro > 0)),
+  constraint reseller_accrual_lot_child_org_id_fkey FOREIGN KEY (child_org_id) REFERENCES org(id),
+  constraint reseller_accrual_lot_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.reseller_accrual_lot enable row level security;
+create policy everybody on public.reseller_accrual_lot as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_accrual_lot as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_accrual_lot to svc_runtime;
+
+create table public.reseller_accrual_place (
+  child_org_id text not null,
+  org_id text not null,
+  seq bigint not null default 0,
+  constraint reseller_accrual_place_pkey PRIMARY KEY (child_org_id),
+  constraint reseller_accrual_place_child_org_id_fkey FOREIGN KEY (child_org_id) REFERENCES org(id),
+  constraint reseller_accrual_place_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.reseller_accrual_place enable row level security;
+create policy everybody on public.reseller_accrual_place as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_accrual_place as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_accrual_place to svc_runtime;
+
 create table public.reseller_allocation (
   id text not null,
   org_id text not null,

@@ -37,6 +37,7 @@ export {
   readWindows,
   readWriteoff,
 } from './read-store.ts';
+export { readCharged, readLotUse } from './report/charged-store.ts';
 export {
   type CrossedDay,
   type DayMovements,

@@ -239,9 +239,13 @@ export interface Metered extends Subject {
   readonly settled_at: Date;
 }
 
-interface MeterRow extends Omit<MeteredUnits, 'other'>, Omit<Metered, 'units' | 'outcome' | 'request_id'> {
-  readonly outcome: number;
+/** Units as their columns have them. */
+export interface MeteredRow extends Omit<MeteredUnits, 'other'> {
   readonly other_units: readonly number[] | null;
+}
+
+interface MeterRow extends MeteredRow, Omit<Metered, 'units' | 'outcome' | 'request_id'> {
+  readonly outcome: number;
 }
 
 /** Pairs of kind and count as units by name. @throws Error for a kind that this release does not know. */
@@ -253,6 +257,11 @@ function otherOf(pairs: readonly number[]): OtherUnits {
     other[name] = pairs[i + 1] as number;
   }
   return other;
+}
+
+/** The units of a metering record. */
+export function unitsOf({ other_units, ...tokens }: MeteredRow): MeteredUnits {
+  return { ...tokens, ...(other_units === null ? {} : { other: otherOf(other_units) }) };
 }
 
 /** What a call used in all, and whether its answer was insured: with the price version, all that its cost is made of. */
@@ -300,16 +309,9 @@ export async function readMeter(db: Db, request_id: RequestId): Promise<Metered 
     outcome,
     ...rest
   } = row;
-  const units = {
-    input_tokens,
-    output_tokens,
-    cache_read_tokens,
-    cache_write_tokens,
-    cache_write_5m_tokens,
-    cache_write_1h_tokens,
-    reasoning_tokens,
-    ...(other_units === null ? {} : { other: otherOf(other_units) }),
-  };
+  const tokens = { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens };
+  const parts = { cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, other_units };
+  const units = unitsOf({ ...tokens, ...parts });
   return { ...rest, request_id, units, outcome: OUTCOME_NAMES[outcome]! };
 }
 

@@ -62,6 +62,7 @@ export interface Reference {
     | 'redemption'
     | 'eval_run'
     | 'allocation'
+    | 'accrual'
     | 'plan'
     | 'dispute'
     | 'lot'

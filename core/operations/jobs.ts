@@ -48,7 +48,7 @@ import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
-import { settleAllocations } from '../resellers/index.ts';
+import { countAccruals, creditAccruals, settleAllocations } from '../resellers/index.ts';
 import {
   countExperiments,
   countShadows,
@@ -303,6 +303,8 @@ function moneyJobs(parts: JobParts): Job[] {
 function resellerJobs(parts: JobParts): Job[] {
   return [
     { name: 'settle_allocations', every_ms: 10 * SECOND, run: () => settleAllocations(jobContext(parts)) },
+    { name: 'count_accruals', every_ms: 300 * SECOND, run: () => countAccruals(jobContext(parts)) },
+    { name: 'credit_accruals', every_ms: HOUR / 4, run: () => creditAccruals(jobContext(parts)) },
   ];
 }
 

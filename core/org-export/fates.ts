@@ -58,6 +58,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   reseller_terms: ['reseller_tiers'],
   reseller_allocation: ['reseller_allocations'],
   reseller_reclaim: ['reseller_allocations'],
+  reseller_accrual: ['reseller_accruals'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */
@@ -103,6 +104,8 @@ export const derived: Readonly<Record<string, string>> = {
   policy_shadow_day: 'how many copies were sent today',
   policy_shadow_expense: 'what copies that we pay have cost us',
   policy_shadow_allowance: 'what copies may cost us',
+  reseller_accrual_place: 'how far books are counted for reseller_accruals',
+  reseller_accrual_lot: 'how far books are counted for reseller_accruals',
   org_closing: 'when the organization was closed; in organization',
   org_erasure: 'when it is erased; in organization',
 };

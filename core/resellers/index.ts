@@ -1,9 +1,12 @@
+import { listAccrualsOperation } from './accruals/operations.ts';
 import { allocationOperations } from './allocations/operations.ts';
 import { childOperations } from './children/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { tierOperations } from './tiers/operations.ts';
 
+export { countAccruals, creditAccruals } from './accruals/count.ts';
+export { AccrualView, accrualStates, listAccrualsOperation } from './accruals/operations.ts';
 export { settleAllocations } from './allocations/allocate.ts';
 export {
   AllocationView,
@@ -39,6 +42,7 @@ export const resellerOperations = [
   ...tierOperations,
   ...childOperations,
   ...allocationOperations,
+  listAccrualsOperation,
 ] as const;
 
 /** What staff do about resellers. */

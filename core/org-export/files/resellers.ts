@@ -1,5 +1,6 @@
 // What a reseller has: its tiers and its customers. Empty for other organizations.
 import {
+  listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
   listTiersOperation,
@@ -28,5 +29,11 @@ export const resellerFiles: readonly RowFile[] = [
       under(pagesOf(live, listChildrenOperation, {}), ({ id }) =>
         pagesOf(live, listAllocationsOperation, { id }),
       ),
+  },
+  {
+    name: 'reseller_accruals',
+    about: 'Markup that a reseller earned, by month and customer.',
+    route: 'GET /v1/reseller/accruals',
+    pages: ({ live }) => pagesOf(live, listAccrualsOperation, {}),
   },
 ];

@@ -1,13 +1,16 @@
 // A reseller: its people's grants, its tiers and its customers. Null for members of other organizations.
 import { resellerGrants } from '@svc/core/kernel/index.ts';
 import {
+  AccrualView,
   AllocationView,
+  accrualStates,
   ChildView,
   createAllocationOperation,
   createChildOperation,
   createTierOperation,
   deleteTierOperation,
   getChildOperation,
+  listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
   listResellerStaffOperation,
@@ -32,6 +35,9 @@ const Tier = derive.output('ResellerTier', TierView);
 const Child = derive.output('ResellerChild', ChildView);
 const Allocation = derive.output('ResellerAllocation', AllocationView);
 const AllocationConnection = connectionType('ResellerAllocation', Allocation);
+derive.enum('ResellerAccrualStatus', accrualStates);
+const Accrual = derive.output('ResellerAccrual', AccrualView);
+const AccrualConnection = connectionType('ResellerAccrual', Accrual);
 const ChildConnection = connectionType('ResellerChild', Child);
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
@@ -56,6 +62,12 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       operation: listChildrenOperation,
       type: ChildConnection,
       description: 'Customers, newest first.',
+      options: () => ({}),
+    }),
+    accruals: pageField(t, 'ResellerAccruals', {
+      operation: listAccrualsOperation,
+      type: AccrualConnection,
+      description: 'Markup earned per month and customer, newest month first.',
       options: () => ({}),
     }),
     allocations: pageField(t, 'ResellerAllocations', {
