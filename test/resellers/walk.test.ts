@@ -1,8 +1,8 @@
 // Who sees what of whom: a reseller, its customers and a stranger, over every operation and every root of GraphQL. The list of
 // operations is the registry, so a new one is walked too.
-import { microUsd } from '@svc/core/kernel/index.ts';
+import { microUsd, type Operation } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
-import { type Operation, operations } from '@svc/core/operations/index.ts';
+import { operations } from '@svc/core/operations/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import {
