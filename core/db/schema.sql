@@ -2613,6 +2613,31 @@ create policy everybody on public.reseller_allocation as permissive for all to p
 create policy own_org on public.reseller_allocation as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.reseller_allocation to svc_runtime;
 
+create table public.reseller_announcement (
+  id text not null,
+  org_id text not null,
+  title text not null,
+  body text not null,
+  severity text not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint reseller_announcement_pkey PRIMARY KEY (id),
+  constraint reseller_announcement_body_check CHECK (((char_length(body) >= 1) AND (char_length(body) <= 10000))),
+  constraint reseller_announcement_ends_after_it_starts CHECK ((ends_at > starts_at)),
+  constraint reseller_announcement_id_check CHECK ((id ~ '^ann_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint reseller_announcement_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+  constraint reseller_announcement_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 120))),
+  constraint reseller_announcement_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX reseller_announcement_walk ON public.reseller_announcement USING btree (org_id, created_at DESC, id DESC);
+alter table public.reseller_announcement enable row level security;
+create policy everybody on public.reseller_announcement as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_announcement as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.reseller_announcement to svc_runtime;
+
 create table public.reseller_reclaim (
   allocation_id text not null,
   reclaim_no integer not null,

@@ -59,6 +59,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   reseller_allocation: ['reseller_allocations'],
   reseller_reclaim: ['reseller_allocations'],
   reseller_accrual: ['reseller_accruals'],
+  reseller_announcement: ['reseller_announcements'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */

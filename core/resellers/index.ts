@@ -1,5 +1,6 @@
 import { listAccrualsOperation } from './accruals/operations.ts';
 import { allocationOperations } from './allocations/operations.ts';
+import { resellerAnnouncementOperations } from './announcements.ts';
 import { childOperations } from './children/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
@@ -14,6 +15,13 @@ export {
   listAllocationsOperation,
   reclaimOperation,
 } from './allocations/operations.ts';
+export {
+  createResellerAnnouncementOperation,
+  deleteResellerAnnouncementOperation,
+  listResellerAnnouncementsOperation,
+  ResellerAnnouncementView,
+  updateResellerAnnouncementOperation,
+} from './announcements.ts';
 export {
   ChildView,
   createChildOperation,
@@ -43,6 +51,7 @@ export const resellerOperations = [
   ...childOperations,
   ...allocationOperations,
   listAccrualsOperation,
+  ...resellerAnnouncementOperations,
 ] as const;
 
 /** What staff do about resellers. */

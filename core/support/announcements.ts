@@ -29,6 +29,7 @@ import {
   listAnnouncements,
   listRunning,
 } from './announcement-store.ts';
+import { listRunningOf } from './reseller-announcement-store.ts';
 import { Text } from './ticket-schema.ts';
 import { type Announcement, announcementAudiences, announcementSeverities } from './types.ts';
 
@@ -70,11 +71,19 @@ const staffExample: StaffAnnouncementView = {
   ...{ created_by: 'ann@svc.example', created_at: '2026-11-21T09:58:00.000Z' },
 };
 
-function view({ id, title, body, severity, starts_at, ends_at }: Announcement) {
+function view({ id, title, body, severity, starts_at, ends_at }: Shown) {
   return {
     ...{ id, title, body, severity, starts_at: starts_at.toISOString() },
     ends_at: ends_at?.toISOString() ?? null,
   };
+}
+
+type Shown = Pick<Announcement, 'id' | 'title' | 'body' | 'severity' | 'starts_at' | 'ends_at'>;
+
+/** What the service and the organization's reseller say, in one order. */
+function gravestFirst(all: readonly Shown[]): Shown[] {
+  const grave = (one: Shown) => announcementSeverities.indexOf(one.severity);
+  return [...all].sort((a, b) => grave(b) - grave(a) || b.starts_at.getTime() - a.starts_at.getTime());
 }
 
 function viewForStaff(made: Announcement): StaffAnnouncementView {
@@ -90,7 +99,7 @@ export const listAnnouncementsOperation = operation({
   name: 'announcements.list',
   method: 'GET',
   path: '/v1/announcements',
-  summary: 'List what the service has to say now, the gravest first',
+  summary: 'List what the service, and the reseller of a customer, have to say now, the gravest first',
   audience: {
     kind: 'key',
     scopes: 'any',
@@ -103,8 +112,11 @@ export const listAnnouncementsOperation = operation({
   async run(context) {
     const org = await findOrg(context.db, orgCaller(context).org_id);
     if (org === null) throw notFound();
-    const running = await listRunning(context.db, { org, at: context.now() });
-    return { object: 'list' as const, data: running.map(view) };
+    const at = context.now();
+    const ours = await listRunning(context.db, { org, at });
+    const parent = org.parent_org_id;
+    const theirs = parent === null ? [] : await listRunningOf(context.acrossOrgs.db, { org_id: parent, at });
+    return { object: 'list' as const, data: gravestFirst([...ours, ...theirs]).map(view) };
   },
 });
 

@@ -11,6 +11,14 @@ export {
 } from './announcements.ts';
 export { approveRequest, overrideLimits, refuseRequest } from './decide.ts';
 export { listLimitRequestsOperation, requestLimitsOperation, supportOperations } from './operations.ts';
+export {
+  deleteResellerAnnouncement,
+  insertResellerAnnouncement,
+  listResellerAnnouncements,
+  lockResellerAnnouncement,
+  type ResellerAnnouncement,
+  updateResellerAnnouncement,
+} from './reseller-announcement-store.ts';
 export { LimitsView, TicketView } from './schema.ts';
 export {
   approveLimitsOperation,
@@ -28,7 +36,7 @@ export {
   listTicketsOperation,
   replyToTicketOperation,
 } from './ticket-operations.ts';
-export { AnyTicketView, TicketThread } from './ticket-schema.ts';
+export { AnyTicketView, Text, TicketThread } from './ticket-schema.ts';
 export {
   answerTicketOperation,
   getStaffTicketOperation,

@@ -6,7 +6,7 @@ import type { Harness, Tenant } from './harness.ts';
 export async function makeResellerRows(
   harness: Harness,
   reseller: Tenant,
-): Promise<{ tier: string; child: string; allocation: string }> {
+): Promise<{ tier: string; child: string; allocation: string; announcement: string }> {
   const query = (text: string, values: unknown[]) => harness.pool.query({ name: '', text, values });
   const tier = newId('tier');
   const at = new Date();
@@ -24,5 +24,11 @@ export async function makeResellerRows(
      values ($1, $2, $3, 1, '', 'made', 1, $4, 'them', $4)`,
     [allocation, reseller.org.id, child.org.id, at],
   );
-  return { tier, child: child.org.id, allocation };
+  const announcement = newId('announcement');
+  await query(
+    `insert into reseller_announcement (id, org_id, title, body, severity, starts_at, created_by, created_at, updated_at)
+     values ($1, $2, 'said', 'words of a reseller', 'info', $3, 'them', $3, $3)`,
+    [announcement, reseller.org.id, at],
+  );
+  return { tier, child: child.org.id, allocation, announcement };
 }

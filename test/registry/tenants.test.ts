@@ -93,6 +93,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/privacy/requests': [their_erasure],
   '/v1/reseller/tiers': [their_rows.tier],
   '/v1/reseller/children': [their_rows.child],
+  '/v1/reseller/announcements': [their_rows.announcement],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {

@@ -93,6 +93,7 @@ function pathTo({ path }: Operation, of: typeof child): string {
     ...{ '/v1/keys': of.key_id, '/v1/requests': of.row.request_id, '/v1/generation': of.row.request_id },
     ...{ '/v1/projects': of.live.id, '/v1/orgs': of.org.id },
     ...{ '/v1/reseller/tiers': rows.tier, '/v1/reseller/children': of.org.id },
+    ...{ '/v1/reseller/announcements': rows.announcement },
   };
   const base = path.slice(0, path.indexOf('/:'));
   return path

@@ -3,6 +3,7 @@ import {
   listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
+  listResellerAnnouncementsOperation,
   listTiersOperation,
 } from '../../resellers/index.ts';
 import type { RowFile } from '../types.ts';
@@ -35,5 +36,11 @@ export const resellerFiles: readonly RowFile[] = [
     about: 'Markup that a reseller earned, by month and customer.',
     route: 'GET /v1/reseller/accruals',
     pages: ({ live }) => pagesOf(live, listAccrualsOperation, {}),
+  },
+  {
+    name: 'reseller_announcements',
+    about: 'What a reseller said to its customers.',
+    route: 'GET /v1/reseller/announcements',
+    pages: ({ live }) => pagesOf(live, listResellerAnnouncementsOperation, {}),
   },
 ];

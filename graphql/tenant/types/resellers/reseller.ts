@@ -7,20 +7,25 @@ import {
   ChildView,
   createAllocationOperation,
   createChildOperation,
+  createResellerAnnouncementOperation,
   createTierOperation,
+  deleteResellerAnnouncementOperation,
   deleteTierOperation,
   getChildOperation,
   listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
+  listResellerAnnouncementsOperation,
   listResellerStaffOperation,
   listTiersOperation,
+  ResellerAnnouncementView,
   ResellerStaffView,
   reclaimOperation,
   setChildTierOperation,
   setResellerStaffOperation,
   TierView,
   updateChildOperation,
+  updateResellerAnnouncementOperation,
   updateTierOperation,
 } from '@svc/core/resellers/index.ts';
 import { builder, derive } from '../../builder.ts';
@@ -38,6 +43,8 @@ const AllocationConnection = connectionType('ResellerAllocation', Allocation);
 derive.enum('ResellerAccrualStatus', accrualStates);
 const Accrual = derive.output('ResellerAccrual', AccrualView);
 const AccrualConnection = connectionType('ResellerAccrual', Accrual);
+const Announcement = derive.output('ResellerAnnouncement', ResellerAnnouncementView);
+const AnnouncementConnection = connectionType('ResellerAnnouncement', Announcement);
 const ChildConnection = connectionType('ResellerChild', Child);
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
@@ -62,6 +69,12 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       operation: listChildrenOperation,
       type: ChildConnection,
       description: 'Customers, newest first.',
+      options: () => ({}),
+    }),
+    announcements: pageField(t, 'ResellerAnnouncements', {
+      operation: listResellerAnnouncementsOperation,
+      type: AnnouncementConnection,
+      description: 'What is said to customers, newest first.',
       options: () => ({}),
     }),
     accruals: pageField(t, 'ResellerAccruals', {
@@ -185,4 +198,32 @@ mutation({
   input: reclaimOperation.input,
   description: 'Takes back what a customer has not used of an allocation, and no call holds.',
   payload: allocation,
+});
+
+const announcement = (t: Fields) => ({
+  announcement: t.field({ type: Announcement, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'createResellerAnnouncement',
+  operation: createResellerAnnouncementOperation,
+  input: createResellerAnnouncementOperation.input,
+  description: 'Says something to all customers for a time.',
+  payload: announcement,
+});
+
+mutation({
+  name: 'updateResellerAnnouncement',
+  operation: updateResellerAnnouncementOperation,
+  input: updateResellerAnnouncementOperation.input,
+  description: 'Changes an announcement; an end that has passed ends it.',
+  payload: announcement,
+});
+
+mutation({
+  name: 'deleteResellerAnnouncement',
+  operation: deleteResellerAnnouncementOperation,
+  input: deleteResellerAnnouncementOperation.input,
+  description: 'Deletes an announcement; nobody sees it any more.',
+  payload: done,
 });
