@@ -59,6 +59,7 @@ describe('settings', () => {
       'webhooks.dnsServers': ['10.0.0.2'],
       'ledger.shards.existingSecret.name': 'svc-shards',
       'ledger.shards.open': ['main', 'a'],
+      'analytics.existingSecret.name': 'svc-analytics',
       'temporal.tls.enabled': true,
       'temporal.tls.serverName': 'temporal.example',
       'temporal.tls.existingSecret': { name: 'temporal', caKey: 'ca', certKey: 'crt', keyKey: 'key' },

@@ -93,6 +93,9 @@
 
 {{- define "svc.egressOf.gateway" -}}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
+{{- if .Values.analytics.existingSecret.name }}
+{{ include "svc.egressTo" .Values.networkPolicy.analytics }}
+{{- end }}
 {{- if .Values.redis.existingSecret.name }}
 {{ include "svc.egressTo" .Values.networkPolicy.redis }}
 {{- end }}
@@ -102,6 +105,9 @@
 
 {{- define "svc.egressOf.admin" -}}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
+{{- if .Values.analytics.existingSecret.name }}
+{{ include "svc.egressTo" .Values.networkPolicy.analytics }}
+{{- end }}
 {{- if .Values.redis.existingSecret.name }}
 {{ include "svc.egressTo" .Values.networkPolicy.redis }}
 {{- end }}
@@ -122,6 +128,9 @@
 {{- define "svc.egressOf.worker" -}}
 {{ include "svc.egressToGateway" . }}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
+{{- if .Values.analytics.existingSecret.name }}
+{{ include "svc.egressTo" .Values.networkPolicy.analytics }}
+{{- end }}
 {{ include "svc.egressTo" .Values.networkPolicy.temporal }}
 {{ include "svc.egressInternet" . }}
 {{ include "svc.egressMail" . }}

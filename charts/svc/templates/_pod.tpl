@@ -50,6 +50,11 @@ capabilities:
 {{ include "svc.secretEnv" (dict "env" "SVC_CHALLENGE_SECRET" "name" .name "key" .key) }}
 {{- end }}
 {{- end }}
+{{- with $v.analytics.existingSecret }}
+{{- if .name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_ANALYTICS_URL" "name" .name "key" .key) }}
+{{- end }}
+{{- end }}
 {{- with $v.ledger.shards.existingSecret }}
 {{- if .name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_LEDGER_SHARDS" "name" .name "key" .key) }}

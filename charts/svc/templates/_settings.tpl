@@ -14,6 +14,7 @@ SVC_BASE_URL: {{ $v.baseUrl | quote }}
 SVC_GATEWAY_URL: {{ include "svc.gatewayService" . | quote }}
 {{- end }}
 SVC_CELL: {{ $v.cell | quote }}
+SVC_ANALYTICS_DUAL: {{ $v.analytics.dual | quote }}
 SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
 SVC_LOG: {{ $v.log | quote }}
 SVC_MAX_BODY_BYTES: {{ int64 $v.maxBodyBytes | quote }}
