@@ -117,6 +117,11 @@ export const commands: readonly Listed[] = [
     () => import('./limits/override.ts'),
   ),
   listed(
+    'analytics backfill',
+    'bring rows of calls to ClickHouse while calls run',
+    () => import('./analytics/backfill.ts'),
+  ),
+  listed(
     'announcements list',
     'list what customers are and were shown',
     () => import('./announcements/list.ts'),

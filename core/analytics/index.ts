@@ -1,3 +1,4 @@
+export { backfill, type CopiedDay } from './backfill/backfill.ts';
 export {
   firstSights,
   readAppDays,
@@ -28,6 +29,7 @@ export {
   listRequestsOperation,
 } from './operations.ts';
 export { type Answered, summariseArrivals } from './read-store.ts';
+export { rebuildRows } from './rebuild/rebuild.ts';
 export { rollUpUsage } from './roll-up.ts';
 export { type ArmCounts, type CanarySamples, takeSamples } from './samples/store.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';

@@ -161,6 +161,22 @@ export async function readArrivalLag(
   return rows[0]?.lag_s ?? 0;
 }
 
+/** Which of these calls, of whatever organization, have a row that is not the sweeper's. */
+export async function findKnown(db: Db, request_ids: readonly RequestId[]): Promise<Set<RequestId>> {
+  const { rows } = await db.query<{ request_id: RequestId }>({
+    name: 'analytics.find_known',
+    text: `
+      select r.request_id
+        from unnest($1::text[], $2::timestamptz[]) as c (request_id, ts)
+        join request_row r on r.request_id = c.request_id and r.ts = c.ts
+       where not exists (select from request_attempt a
+                          where a.request_id = r.request_id and a.call_ts = r.ts and a.attempt = 1
+                            and a.error_class = 'gateway_lost')`,
+    values: [request_ids, request_ids.map((id) => new Date(ulidMs(id)))],
+  });
+  return new Set(rows.map(({ request_id }) => request_id));
+}
+
 /** Summarises the newest blocks of rows for `listStored`; returns how many ranges. A job. */
 export async function summariseArrivals(db: Db): Promise<number> {
   const { rows } = await db.query<{ made: number }>({

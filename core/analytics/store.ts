@@ -95,7 +95,8 @@ function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
 
 /**
  * Inserts rows and their attempts in one statement; a row that is there already stays as it is, unless its call was
- * taken for lost and has ended after all (such a settle is charged and corrects the row).
+ * taken for lost and has ended after all (such a settle is charged and corrects the row), or its row was rebuilt from
+ * metering. The row of a lost call, which has no model, corrects none that has one.
  */
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
   const once = oncePerCall(batch);
@@ -108,14 +109,15 @@ export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<
         insert into request_row as r (${ROW_COLUMNS})
         select ${ROW_COLUMNS} from unnest($1::request_row_v2[])
         on conflict (request_id, ts) do update set ${ALL_OF_ROW}
-          where exists (select from request_attempt a
+          where (r.model = '' or excluded.model <> '')
+            and exists (select from request_attempt a
                          where a.request_id = r.request_id and a.attempt = 1 and a.call_ts = r.ts
-                           and a.error_class = 'gateway_lost')
+                           and a.error_class in ('gateway_lost', 'rebuilt'))
         returning request_id, org_id, environment, ts, status, ttft_ms, cost_micro, output_tokens)${samples.text}
       insert into request_attempt as a (${ATTEMPT_COLUMNS})
       select ${ATTEMPT_COLUMNS} from unnest($2::request_attempt_v1[])
       on conflict (request_id, attempt, call_ts) do update set ${ALL_OF_ATTEMPT}
-        where a.error_class = 'gateway_lost'`,
+        where a.error_class in ('gateway_lost', 'rebuilt')`,
     values: [rows, attempts, ...samples.values],
   });
 }

@@ -29,7 +29,7 @@ export { scheduledPrices } from './scheduled.ts';
 export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from './shown/figures.ts';
 export { listProvidersOperation, ProviderView } from './shown/providers.ts';
 export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
-export { selectPriceHistory, selectTierPrices } from './store.ts';
+export { findEndpointByNo, selectPriceHistory, selectTierPrices } from './store.ts';
 export { callersCatalog, catalogAt, catalogOfOrg } from './tiers/tiers.ts';
 export {
   type Catalog,

@@ -254,3 +254,23 @@ export async function selectPriceHistory(db: Db, endpoint_id: string): Promise<P
   });
   return rows;
 }
+
+interface NumberedEndpoint {
+  readonly endpoint_id: Id<'endpoint'>;
+  readonly provider: string;
+  readonly upstream_model: string;
+  readonly region: string;
+  readonly model: string;
+}
+
+/** The endpoint that metering records call `endpoint_no`, also one that the catalog does not have any more. */
+export async function findEndpointByNo(db: Db, endpoint_no: number): Promise<NumberedEndpoint | null> {
+  const { rows } = await db.query<NumberedEndpoint>({
+    name: 'catalog.find_endpoint_by_no',
+    text: `
+      select e.id as endpoint_id, e.provider, e.upstream_model, e.region, m.id as model
+        from catalog.endpoint e join catalog.model m using (model_no) where e.endpoint_no = $1`,
+    values: [endpoint_no],
+  });
+  return rows[0] ?? null;
+}

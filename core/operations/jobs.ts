@@ -4,6 +4,7 @@ import {
   dropSums,
   prepareDays,
   type RequestLog,
+  rebuildRows,
   rollUpUsage,
   summariseArrivals,
 } from '../analytics/index.ts';
@@ -86,7 +87,7 @@ interface JobParts {
   /** Of the database, where a session keeps its lock: the leader has a connection of its own. */
   readonly direct_url: string;
   readonly log: Log;
-  readonly request_log: Pick<RequestLog, 'write'>;
+  readonly request_log: Pick<RequestLog, 'write' | 'flush'>;
   readonly money_in: MoneyIn;
   readonly cell: string;
   /** `loadRootKey` of the key ring file: signs webhooks, and the checkpoints of the ledger. */
@@ -140,6 +141,7 @@ export function startJobs(parts: JobParts): Jobs {
       ...shadowJobs(parts),
       ...upkeepJobs(pool, parts.rows),
       ...figureJobs(parts),
+      rebuildJob(parts),
       {
         name: 'relay_outbox',
         every_ms: SECOND / 2,
@@ -306,6 +308,15 @@ function resellerJobs(parts: JobParts): Job[] {
     { name: 'count_accruals', every_ms: 300 * SECOND, run: () => countAccruals(jobContext(parts)) },
     { name: 'credit_accruals', every_ms: HOUR / 4, run: () => creditAccruals(jobContext(parts)) },
   ];
+}
+
+/** Rebuilds rows of calls that are missing, from their metering records. */
+function rebuildJob({ pool, request_log, cell, rows }: JobParts): Job {
+  return {
+    name: 'rebuild_rows',
+    every_ms: 600 * SECOND,
+    run: () => rebuildRows({ pool, request_log, cell, reader: rows?.row_reader, now: now() }),
+  };
 }
 
 /** Publishes what everybody may see of traffic. */

@@ -15,7 +15,7 @@ const config = readConfig();
 const url = config.database_url as string;
 const pool = createPool(url, { max: 6, role: 'svc_runtime', shards: config.ledger_shards });
 startJobs({
-  ...{ pool, direct_url: url, log: silentLog, request_log: { write() {} }, cell: 'crash' },
+  ...{ pool, direct_url: url, log: silentLog, request_log: { write() {}, async flush() {} }, cell: 'crash' },
   money_in: openMoneyIn(config),
   root_key: Buffer.alloc(32, 7),
   egress: openEgress(config),

@@ -13,7 +13,7 @@ const jobs = startJobs({
   pool: createPool(url, { max: 6, role: 'svc_runtime' }),
   direct_url: url,
   log: silentLog,
-  request_log: { write() {} },
+  request_log: { write() {}, async flush() {} },
   money_in: openMoneyIn(config),
   cell: 'test',
   root_key: Buffer.alloc(32, 7),

@@ -23,7 +23,13 @@ const running: Program[] = [];
 const start = (): Program => {
   const config = readConfig(LOCAL);
   const jobs = startJobs({
-    ...{ pool: world.pool, direct_url: world.url, log: silentLog, request_log: { write() {} }, cell: 'test' },
+    ...{
+      pool: world.pool,
+      direct_url: world.url,
+      log: silentLog,
+      request_log: { write() {}, async flush() {} },
+      cell: 'test',
+    },
     ...{ money_in: openMoneyIn(config), root_key: Buffer.alloc(32, 7), egress: openEgress(config) },
     mail,
   });

@@ -8,7 +8,7 @@ import type { SubjectCall } from '../subjects/store.ts';
 import type { StoredAttempt, StoredRow } from '../types.ts';
 import type { ClickHouse } from './client.ts';
 import { at, filtered } from './filter-store.ts';
-import { ROW_TYPES } from './tables-store.ts';
+import { RANKS, ROW_TYPES } from './tables-store.ts';
 
 const COLUMNS = [...Object.keys(ROW_TYPES), 'toUnixTimestamp64Milli(ts) as ts_ms'].join(', ');
 
@@ -257,6 +257,17 @@ export async function readArrivalLag(db: ClickHouse, { org_id, environment }: Pl
     values: { org_id, environment, late: LATE_WITHIN_MS },
   });
   return row?.lag_s ?? 0;
+}
+
+/** Which of these calls have a row that is not the sweeper's. */
+export async function findKnown(db: ClickHouse, request_ids: readonly RequestId[]): Promise<Set<RequestId>> {
+  const rows = await db.query<{ request_id: RequestId }>({
+    name: 'analytics.find_known',
+    // Without `final`: it is enough that one was stored.
+    text: `select distinct request_id from request_row where ${WITHIN} and rank >= ${RANKS.rebuilt}`,
+    values: callsOf(request_ids),
+  });
+  return new Set(rows.map(({ request_id }) => request_id));
 }
 
 /** The clock by which rows are stored. */

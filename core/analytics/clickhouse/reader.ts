@@ -19,6 +19,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listArrivals: (args) => read.listArrivals(db, args),
     listStored: (args) => read.listStored(db, args),
     findArrival: (args) => read.findArrival(db, args),
+    findKnown: (request_ids) => read.findKnown(db, request_ids),
     readClock: () => read.readClock(db),
     listAnswered: (args) => read.listAnswered(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),

@@ -3,13 +3,13 @@
 // A row may be stored several times: a batch is sent again when nobody knows its fate, cut in another way, and an erasure
 // writes a row anew. The engine keeps the row with the highest `version` when it merges, and `final` when it reads; both only
 // within a partition, which is the day of the call, so what belongs together always meets. `version` is first the rank, by
-// which the row of a call that was taken for lost gives way to that of its real end, and each to itself without its end
+// which a row of the sweeper, or one that was rebuilt, gives way to that of the call's real end, and each to itself without its end
 // user; then the first that was stored, so that nothing read changes when a batch comes again.
 import type { RequestRow } from '../types.ts';
 import type { ClickHouse } from './client.ts';
 
 /** Ranks of rows; an erased row has one more. */
-export const RANKS = { lost: 1, ended: 3 } as const;
+export const RANKS = { lost: 1, rebuilt: 3, ended: 5 } as const;
 export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 
 const WORD = 'LowCardinality(String)';

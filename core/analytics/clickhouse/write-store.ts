@@ -6,7 +6,7 @@ import { type ClickHouse, isRowFault } from './client.ts';
 import { prepareTables, RANKS, ROW_TYPES } from './tables-store.ts';
 
 /** A row, and what only a row that is copied from another engine brings with it. */
-type CopiedRow = RequestRow & { readonly stored_at?: Date; readonly replays?: number };
+export type CopiedRow = RequestRow & { readonly stored_at?: Date; readonly replays?: number };
 
 const COLUMNS = Object.keys(ROW_TYPES) as (keyof typeof ROW_TYPES)[];
 
@@ -25,8 +25,11 @@ function timeOf(ms: number): string {
   return new Date(Math.floor(ms)).toISOString().slice(0, 23).replace('T', ' ');
 }
 
-/** Whether the sweeper wrote the row, for a call whose process seemed to be dead. */
-const isLost = ({ attempt_rows: [attempt] }: RequestRow) => attempt?.error_class === 'gateway_lost';
+/** By who wrote the row: the sweeper, for a call whose process seemed to be dead; the job that rebuilds; or the call itself. */
+function rankOf(attempt: Pick<AttemptRow, 'error_class'> | undefined): number {
+  if (attempt?.error_class === 'gateway_lost') return RANKS.lost;
+  return attempt?.error_class === 'rebuilt' ? RANKS.rebuilt : RANKS.ended;
+}
 
 function cellOf(row: CopiedRow, column: (typeof COLUMNS)[number]): unknown {
   if (column === 'route_trace' || column === 'warnings') return json(row[column]);
@@ -40,7 +43,7 @@ function rowValues(row: CopiedRow): object {
   return {
     ...Object.fromEntries(COLUMNS.map((column) => [column, cellOf(row, column)])),
     ts: timeOf(ulidMs(row.request_id)),
-    rank: isLost(row) ? RANKS.lost : RANKS.ended,
+    rank: rankOf(row.attempt_rows[0]),
     ...(row.replays === undefined ? {} : { replays: row.replays }),
     ...(row.stored_at === undefined ? {} : { stored_at: timeOf(row.stored_at.getTime()) }),
   };
@@ -57,13 +60,13 @@ function attemptValues(row: RequestRow, { ts_ms, ...attempt }: AttemptRow): obje
       ts: timeOf(ts_ms),
       ...attempt,
     },
-    rank: attempt.error_class === 'gateway_lost' ? RANKS.lost : RANKS.ended,
+    rank: rankOf(attempt),
   };
 }
 
-/** Two batches with the same rows have the same token; a lost and an ended row of a call are not the same. */
+/** Two batches with the same rows have the same token; rows of a call with other ranks are not the same. */
 function tokenOf(batch: readonly RequestRow[]): string {
-  const ids = batch.map((row) => `${row.request_id}${isLost(row) ? '-' : '+'}`);
+  const ids = batch.map((row) => `${row.request_id}${rankOf(row.attempt_rows[0])}`);
   return sha256(ids.join('')).toString('hex');
 }
 
@@ -71,7 +74,7 @@ function tokenOf(batch: readonly RequestRow[]): string {
  * Stores rows with their attempts, these first, so that who finds a row finds them. `repeats` false: the batch is stored even if the
  * same one was stored lately and has gone since (a copy that is made again).
  */
-async function writeRows(
+export async function writeRows(
   db: ClickHouse,
   batch: readonly CopiedRow[],
   { repeats = true }: { repeats?: boolean } = {},
@@ -143,7 +146,7 @@ export async function unlinkRows(
       select ${read.join(', ')}, rank + 1 from request_row final
        where org_id = {org_id:String} and environment in ('live', 'test')
          and ts >= fromUnixTimestamp64Milli({first:Int64}, 'UTC') and ts <= fromUnixTimestamp64Milli({last:Int64}, 'UTC')
-         and request_id in {ids:Array(String)} and rank in (${RANKS.lost}, ${RANKS.ended})`,
+         and request_id in {ids:Array(String)} and rank in (${Object.values(RANKS).join(', ')})`,
     values: { org_id, ids: request_ids, first: Math.min(...times), last: Math.max(...times) },
   });
 }

@@ -26,6 +26,7 @@ export function postgresReader(db: Db): RowReader {
     listArrivals: (args) => many.listArrivals(db, args),
     listStored: (args) => many.listStored(db, args),
     findArrival: (args) => many.findArrival(db, args),
+    findKnown: (request_ids) => many.findKnown(db, request_ids),
     readClock: () => many.readClock(db),
     listAnswered: (args) => many.listAnswered(db, args),
     sumUsage: (filter, by) => usage.sumUsage(db, filter, by),

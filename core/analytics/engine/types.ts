@@ -82,6 +82,8 @@ export interface RowReader {
     },
   ): Promise<(ListedRow & { readonly stored_at: Date })[]>;
   findArrival(args: Place & { readonly request_id: RequestId }): Promise<Date | null>;
+  /** Which of these calls, of whatever organization, have a row that is not the sweeper's. */
+  findKnown(request_ids: readonly RequestId[]): Promise<Set<RequestId>>;
   /** The clock by which rows are stored. */
   readClock(): Promise<Date>;
   listAnswered(

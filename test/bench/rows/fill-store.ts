@@ -1,5 +1,6 @@
 // Rows of calls made by the engines themselves: the same number in both, spread over thirty days and forty organizations, of
-// which the largest has three in ten.
+// which the largest has three in ten. Each organization has twenty keys, a key belongs to a project and an app, and a model to a
+// provider, so that an hour has at most 600 sums.
 import type { ClickHouse } from '@svc/core/analytics/clickhouse/client.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 
@@ -29,11 +30,11 @@ export async function fillClickHouse(
       with ${until.getTime()} - ${pick(1, DAYS * 86_400_000)} as ms,
            toUInt8(40 * pow(cityHash64(number, 2) / 18446744073709551616, 3)) as org
       select concat(${timePart(digit, ', ')}, leftPad(toString(number), 16, '0')), fromUnixTimestamp64Milli(toInt64(ms), 'UTC'),
-             concat('org_', leftPad(toString(org), 26, '0')), 'live', concat('prj_', toString(${pick(3, 5)})),
+             concat('org_', leftPad(toString(org), 26, '0')), 'live', concat('prj_', toString(${pick(4, 20)} % 5)),
              concat('key_', toString(${pick(4, 20)})), concat('acme/m-', toString(${pick(5, 30)})),
-             concat('provider-', toString(${pick(6, 8)})), concat('ep_', toString(${pick(7, 60)})), 'eu-west',
+             concat('provider-', toString(${pick(5, 30)} % 8)), concat('ep_', toString(${pick(5, 30)})), 'eu-west',
              if(${pick(8, 50)} = 0, 'error', 'ok'), 200, 'end_turn', 1, ${pick(9, 5000)}, ${pick(10, 900)}, ${pick(11, 300)},
-             'provider', ${pick(12, 60_000)}, ${pick(13, 900)} / 3, ${pick(14, 9000)} / 3, concat('app-', toString(${pick(15, 12)})),
+             'provider', ${pick(12, 60_000)}, ${pick(13, 900)} / 3, ${pick(14, 9000)} / 3, concat('app-', toString(${pick(4, 20)} % 12)),
              concat('u', toString(${pick(16, 20_000)})), map('team', concat('t', toString(${pick(17, 40)}))), 'bench', '[]', 3,
              fromUnixTimestamp64Milli(toInt64(ms) + 900, 'UTC')
         from numbers(${from}, ${count})`,
@@ -56,14 +57,15 @@ export async function fillPostgres(
                                price_version_id, bytes_in, bytes_out, tool_calls, has_images, has_tools, has_schema, tags,
                                user_agent, client_ip_prefix, warnings, stored_at)
       select ${timePart(digit, ' || ')} || lpad(number::text, 16, '0'), to_timestamp(ms / 1000.0),
-             'org_' || lpad(floor(40 * power(random(), 3))::text, 26, '0'), 'live', 'prj_' || floor(random() * 5),
-             'key_' || floor(random() * 20), 'acme/m-' || floor(random() * 30), 'provider-' || floor(random() * 8),
-             'ep_' || floor(random() * 60), 'eu-west', case when random() < 0.02 then 'error' else 'ok' end, 200, '', 'end_turn', 1,
+             'org_' || lpad(floor(40 * power(random(), 3))::text, 26, '0'), 'live', 'prj_' || key % 5,
+             'key_' || key, 'acme/m-' || model, 'provider-' || model % 8,
+             'ep_' || model, 'eu-west', case when random() < 0.02 then 'error' else 'ok' end, 200, '', 'end_turn', 1,
              floor(random() * 5000), floor(random() * 900), floor(random() * 300), 0, 0, 'provider', floor(random() * 60000),
-             random() * 300, random() * 3000, true, false, false, false, 'app-' || floor(random() * 12),
+             random() * 300, random() * 3000, true, false, false, false, 'app-' || key % 12,
              'u' || floor(random() * 20000), '', 'chat', '', '', 0, 0, 0, false, false, false,
              jsonb_build_object('team', 't' || floor(random() * 40)), 'bench', '', '[]', to_timestamp(ms / 1000.0)
-        from (select number, $3::bigint - floor(random() * ${DAYS * 86_400_000})::bigint as ms
+        from (select number, $3::bigint - floor(random() * ${DAYS * 86_400_000})::bigint as ms, floor(random() * 20)::int as key,
+                     floor(random() * 30)::int as model
                 from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as number) as call`,
     values: [from, count, until.getTime()],
   });
