@@ -48,7 +48,12 @@ export function saidOf({ user, session, app, tag, tag_value }: CallerFilter): As
 
 /** What a filter asks of a row, and its parameters. */
 export function filtered(filter: RowFilter): Asked {
-  const { since, until, errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q } = filter;
+  const { since, until, errors_only, fallbacks_only, min_cost_micro, max_cost_micro, q, ...others } = filter;
+  const { user, session, app, tag, tag_value, ...rest } = others;
+  // Whatever is added to filters does not compile until it is asked here.
+  const exact: Readonly<Record<keyof typeof EXACT, string | null>> & {
+    [K in Exclude<keyof typeof rest, keyof typeof EXACT>]: never;
+  } = rest;
   const parts: string[] = [];
   const values: Record<string, unknown> = {};
   const ask = (condition: string, name: string, value: unknown) => {
@@ -59,12 +64,12 @@ export function filtered(filter: RowFilter): Asked {
   ask(`ts >= ${at('since')}`, 'since', since?.getTime() ?? null);
   ask(`ts < ${at('before')}`, 'before', until?.getTime() ?? null);
   for (const name of Object.keys(EXACT) as (keyof typeof EXACT)[])
-    ask(`${name} = {${name}:String}`, name, filter[name]);
+    ask(`${name} = {${name}:String}`, name, exact[name]);
   if (errors_only) parts.push(` and status in ('error', 'rejected')`);
   if (fallbacks_only) parts.push(' and attempts > 1');
   ask('cost_micro >= {least:Int64}', 'least', min_cost_micro);
   ask('cost_micro <= {most:Int64}', 'most', max_cost_micro);
   ask('startsWith(request_id, {q:String})', 'q', q);
-  const said = saidOf(filter);
+  const said = saidOf({ user, session, app, tag, tag_value });
   return { text: parts.join('') + said.text, values: { ...values, ...said.values } };
 }

@@ -24,6 +24,7 @@ const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
   session: 'session_id',
 };
 const NAMED = ['project_id', 'key_id', 'model', 'provider'] as const;
+type Named = (typeof NAMED)[number];
 
 /** Sums per bucket and value of the group. */
 export async function sumUsage(
@@ -31,10 +32,14 @@ export async function sumUsage(
   filter: UsageFilter,
   by: Pick<UsageBy, 'starts' | 'group' | 'tag'>,
 ): Promise<UsageSum[]> {
-  const { org_id, environment, from, to } = filter;
+  const { org_id, environment, from, to, user, session, app, tag, tag_value, ...others } = filter;
+  // Whatever is added to filters does not compile until it is asked here.
+  const asked: Readonly<Record<Named, string | null>> & {
+    [K in Exclude<keyof typeof others, Named>]: never;
+  } = others;
   const key = by.group === null ? `''` : KEYS[by.group as keyof typeof KEYS];
-  const named = NAMED.filter((name) => filter[name] !== null);
-  const said = saidOf(filter);
+  const named = NAMED.filter((name) => asked[name] !== null);
+  const said = saidOf({ user, session, app, tag, tag_value });
   const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
     name: 'analytics.sum_usage',
     text: `
@@ -50,7 +55,7 @@ export async function sumUsage(
     values: {
       ...{ org_id, environment, from: from.getTime(), to: to.getTime(), tag: by.tag ?? '' },
       ...{ starts: by.starts, ...said.values },
-      ...Object.fromEntries(named.map((name) => [name, filter[name]])),
+      ...Object.fromEntries(named.map((name) => [name, asked[name]])),
     },
   });
   return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
