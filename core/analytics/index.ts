@@ -1,3 +1,5 @@
+export { adviceKinds } from './advice/advise.ts';
+export { adviceRanges, getUsageAdviceOperation, UsageAdviceView } from './advice/operation.ts';
 export { backfill, type CopiedDay } from './backfill/backfill.ts';
 export {
   firstSights,

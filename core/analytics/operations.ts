@@ -18,6 +18,7 @@ import {
   timeInMs,
   walkPage,
 } from '../kernel/index.ts';
+import { getUsageAdviceOperation } from './advice/operation.ts';
 import { readContent } from './content.ts';
 import { readerOf } from './engine/postgres.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
@@ -220,6 +221,7 @@ export const analyticsOperations = [
   getRequestOperation,
   getGenerationOperation,
   getUsageOperation,
+  getUsageAdviceOperation,
   ...usageViewOperations,
   getLimitsOperation,
 ] as const;

@@ -217,6 +217,8 @@ test('feeds, end users, costs, answered calls, models and users are the same', a
   const sortedModels = async (reader: RowReader) =>
     [...(await reader.listModelsUsed(used))].map(([id, models]) => [id, [...models].sort()]).sort();
   await same(sortedModels);
+  for (const limit of [7, 500])
+    await same((reader) => reader.listAdvisedCalls({ ...place, from: since, to: new Date(), limit }));
   await same((reader) => reader.listUsers(since), true);
   await same(async (reader) => [...(await reader.sumCosts({ org_ids: [org_id, other_id], since }))], true);
 });

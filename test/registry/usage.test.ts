@@ -114,6 +114,9 @@ test('rows that come late are told by seconds, to whoever reads the organization
 test('a test key sums its own environment and sees nothing of the live one; a tag needs its name', async () => {
   expect((await usage('', a.test_key)).totals.cost_micro).toBe(7);
   expect((await usage('environment=live', a.test_key)).totals.requests).toBe(0);
+  const looked = async (key: string) =>
+    (await harness.call('GET', '/v1/usage/advice?environment=live', { key })).json().calls;
+  expect([await looked(a.test_key), await looked(a.key)]).toEqual([0, 30]);
   expect((await usage('environment=test')).totals.cost_micro).toBe(7);
   const response = await harness.call('GET', '/v1/usage?group_by=tag', { key: a.key });
   expect([response.statusCode, response.json().error.param]).toEqual([400, 'tag']);

@@ -20,7 +20,7 @@ export interface RequestsSearch {
   readonly to?: string;
   /** How the id begins. */
   readonly id?: string;
-  /** What a caller said of a call; "" is nothing. */
+  /** What a caller said of a call; "" is nothing. Read by the page alone (`pages/requests/said.ts`). */
   readonly project?: string;
   readonly app?: string;
   readonly user?: string;
@@ -98,14 +98,6 @@ function word(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,120}$/.test(value) ? value : undefined;
 }
 
-/** One line of anything, as callers name things; a number was a text of digits before the router read it. */
-export function line(value: unknown, max = 512): string | undefined {
-  const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && text.length <= max && !/[\u0000-\u001f\u007f]/.test(text)
-    ? text
-    : undefined;
-}
-
 function flag(value: unknown): true | undefined {
   return value === true || value === 'true' || value === 1 || value === '1' ? true : undefined;
 }
@@ -151,12 +143,6 @@ export function readRequestsSearch(raw: Raw): RequestsSearch {
     from,
     to,
     id: idStart(raw['id']),
-    project: word(raw['project']),
-    app: line(raw['app']),
-    user: line(raw['user']),
-    session: line(raw['session']),
-    tag: line(raw['tag']),
-    tag_value: raw['tag'] === undefined ? undefined : line(raw['tag_value']),
   });
 }
 

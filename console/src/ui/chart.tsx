@@ -54,7 +54,10 @@ export interface BarWords {
   readonly textOf: (day: string) => string;
 }
 const UTC_DAYS: BarWords = {
-  ...{ head: 'Day (UTC)', each: 'day', note: 'Days in UTC; today is not over.', open: true },
+  head: 'Day (UTC)',
+  each: 'day',
+  note: 'Days in UTC; today is not over.',
+  open: true,
   textOf: dayText,
 };
 
@@ -80,7 +83,7 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
   );
 }
 
-function DayTable({ days, series, label, words = UTC_DAYS, onPick }: Props) {
+function DayTable({ days, series, label, words = UTC_DAYS }: Props) {
   return (
     <div className="chart-table">
       <Table name={label}>
@@ -98,15 +101,7 @@ function DayTable({ days, series, label, words = UTC_DAYS, onPick }: Props) {
           {days
             .map((day, i) => (
               <tr key={day}>
-                <td className="num">
-                  {onPick ? (
-                    <button type="button" className="link" onClick={() => onPick(i)}>
-                      {words.textOf(day)}
-                    </button>
-                  ) : (
-                    day
-                  )}
-                </td>
+                <td className="num">{words === UTC_DAYS ? day : words.textOf(day)}</td>
                 {series.map(({ name, values }) => (
                   <td className="n" key={name}>
                     <Money micro={values[i] ?? 0} />
@@ -246,8 +241,7 @@ function Bars({
   const { top, ticks } = axisOf(Math.max(...totals, 0));
   const left = leftOf(ticks.map(axisText));
   const slot = (width - left) / days.length;
-  const room = Math.max(110, 90 + LETTER * words.textOf(days[0] ?? '').length);
-  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / room)));
+  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 130)));
   const y = (value: number) => TOP + PLOT - (value / top) * PLOT;
   const scale: Scale = { left, days: days.length, slot, every, y };
   const onKey = (event: KeyboardEvent) => {
@@ -263,7 +257,7 @@ function Bars({
       className="chart"
       viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
-      aria-label={`${label}. ${spendText(totals.reduce((a, b) => a + b, 0))} in ${days.length} ${words.each}s. Arrow keys read ${words.each} by ${words.each}${onPick ? ', Enter opens it' : ''}.`}
+      aria-label={`${label}. ${spendText(totals.reduce((a, b) => a + b, 0))} in ${days.length} ${words.each}s. Arrow keys read ${words.each} by ${words.each}.`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the days
       tabIndex={0}
       onKeyDown={onKey}

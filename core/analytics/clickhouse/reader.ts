@@ -1,5 +1,6 @@
 // ClickHouse as the reader of rows.
 import type { RowReader } from '../engine/types.ts';
+import { listAdvisedCalls } from './advised-store.ts';
 import type { ClickHouse } from './client.ts';
 import * as read from './read-store.ts';
 import * as sums from './usage-store.ts';
@@ -22,6 +23,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     findKnown: (request_ids) => read.findKnown(db, request_ids),
     readClock: () => read.readClock(db),
     listAnswered: (args) => read.listAnswered(db, args),
+    listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
     sumCosts: (args) => sums.sumCosts(db, args),

@@ -1,6 +1,7 @@
 // The default engine: rows in partitions of PostgreSQL by day, with sums of hours that are over.
 import { isDatabaseFault, type Pool } from '../../db/index.ts';
 import { type Context, type Db, monotonicMs, nowMs } from '../../kernel/index.ts';
+import { listAdvisedCalls } from '../advice/store.ts';
 import { sumAppCalls, sumEndpointsOf } from '../days/store.ts';
 import * as many from '../read-store.ts';
 import { insertLateRows, isLate } from '../roll-up.ts';
@@ -29,6 +30,7 @@ export function postgresReader(db: Db): RowReader {
     findKnown: (request_ids) => many.findKnown(db, request_ids),
     readClock: () => many.readClock(db),
     listAnswered: (args) => many.listAnswered(db, args),
+    listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => usage.sumUsage(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
     sumCosts: (args) => usage.sumCosts(db, args),

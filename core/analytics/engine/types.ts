@@ -1,5 +1,6 @@
 // What reads and writes rows of calls, whichever engine keeps them.
 import type { Environment, Id, RequestId } from '../../kernel/index.ts';
+import type { AdvisedCall } from '../advice/store.ts';
 import type { Answered } from '../read-store.ts';
 import type { RowFilter } from '../store.ts';
 import type { SubjectCall } from '../subjects/store.ts';
@@ -95,6 +96,10 @@ export interface RowReader {
       readonly limit: number;
     },
   ): Promise<{ readonly rows: readonly Answered[]; readonly total: number }>;
+  /** The newest `limit` calls in `[from, to)` that reached an endpoint, newest first. */
+  listAdvisedCalls(
+    args: Place & { readonly from: Date; readonly to: Date; readonly limit: number },
+  ): Promise<AdvisedCall[]>;
   sumUsage(filter: UsageFilter, by: UsageBy): Promise<UsageSum[]>;
   /** For how many whole seconds the rows that came in the last minute had waited; 0 without any. */
   readArrivalLag(args: Place): Promise<number>;

@@ -1,10 +1,14 @@
 // Spend over time.
 import {
+  adviceKinds,
+  adviceRanges,
   createUsageViewOperation,
   deleteUsageViewOperation,
+  getUsageAdviceOperation,
   getUsageOperation,
   listUsageViewsOperation,
   SavedUsageView,
+  UsageAdviceView,
   UsageView,
   updateUsageViewOperation,
   usageGranularities,
@@ -43,11 +47,32 @@ builder.queryField('usage', (t) =>
   }),
 );
 
+derive.enum('AdviceKind', adviceKinds);
+derive.enum('AdviceRange', adviceRanges);
+const Advice = derive.output('UsageAdvice', UsageAdviceView, {
+  description: 'What calls could have cost less, each sentence with the query that proves it.',
+  names: { range: 'UsageAdviceWindow', data: 'AdviceItem' },
+  omit: ['object'],
+});
+
 const View = derive.output('SavedUsageView', SavedUsageView, {
   description: 'A question about usage that is kept under a name.',
 });
 
 builder.queryFields((t) => ({
+  usageAdvice: t.field({
+    type: Advice,
+    nullable: true,
+    description: 'What calls could have cost less, from rows and prices alone.',
+    args: derive.args(t.arg, 'UsageAdvice', getUsageAdviceOperation.input) as Record<string, never>,
+    complexity: { field: 50 },
+    extensions: { operation: getUsageAdviceOperation.name },
+    resolve: (_root, args, { runner }) =>
+      runner.run(
+        getUsageAdviceOperation,
+        toWire(getUsageAdviceOperation.input, args as Record<string, unknown>),
+      ),
+  }),
   usageViews: t.field({
     type: [View],
     nullable: true,

@@ -12,6 +12,7 @@ import type { Tenant } from '../../registry/harness.ts';
 import { rowOf } from '../../registry/rows.ts';
 import { expectAccessible, lookAround, openPage, signedIn, startConsole } from '../browser.ts';
 import { expectRowsReached, pressByKeyboard, tabTo } from '../keyboard.ts';
+import { MODEL, manage } from '../stack.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -132,6 +133,29 @@ test('a view is saved, shared, opened by somebody else and deleted; a name that 
   await pressByKeyboard(page, page.getByRole('button', { name: 'Delete view' }));
   await pressByKeyboard(page, page.getByRole('dialog').getByRole('button', { name: 'Delete view' }));
   await page.getByRole('button', { name: 'Save view' }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('advice is a sentence with the way to the calls that prove it', async () => {
+  const body = { model: MODEL, messages: [{ role: 'user', content: 'Hi' }] };
+  const answer = await manage(stack, ['POST', '/v1/chat/completions'], body);
+  const request_id = answer.headers.get('x-request-id') as string;
+  // Its row is there within a second.
+  await expect
+    .poll(async () => (await manage(stack, ['GET', `/v1/requests?q=${request_id}`])).json(), {
+      timeout: 10_000,
+    })
+    .toMatchObject({ data: [{ request_id, status: 'ok' }] });
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(address);
+  const advice = page.getByRole('region', { name: 'What could cost less' });
+  await advice.getByText(/failed at acme first and moved on to beta/).waitFor();
+  await pressByKeyboard(page, advice.getByRole('link', { name: 'See the calls' }));
+  await page.waitForURL(/moved=true/);
+  await page.getByRole('link', { name: `Call ${request_id}` }).waitFor();
+  await page.goto(`${stack.console_url}/newcomer/live/usage`);
+  await page.getByText('Nothing that the calls and their prices prove.').waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { faultOfQuery } from '../../api/errors.ts';
 import { useOrg } from '../../app/org.tsx';
-import { type RequestsSearch, readRequestsSearch } from '../../app/search.ts';
+import type { RequestsSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/card.tsx';
@@ -13,6 +13,7 @@ import { LiveMark } from '../../ui/live-mark.tsx';
 import { Empty, ErrorBox } from '../../ui/states.tsx';
 import { ExportButton } from './export.tsx';
 import { FilterBar } from './filters.tsx';
+import { readSaidSearch } from './said.ts';
 import { RequestsTable } from './table.tsx';
 import { useChoices, useRequests } from './use-requests.ts';
 
@@ -104,7 +105,7 @@ function NoCalls({ filtered, onClear }: { filtered: boolean; onClear: () => void
   if (filtered) {
     return (
       <Empty title="No call matches these filters" actions={<Button onClick={onClear}>Clear filters</Button>}>
-        New ones that match appear here by themselves.
+        New ones that match appear here.
       </Empty>
     );
   }
@@ -125,7 +126,7 @@ function NoCalls({ filtered, onClear }: { filtered: boolean; onClear: () => void
 export function RequestsPage() {
   const { slug, env } = useOrg();
   const raw = useSearch({ from: '/$org/$env/requests' });
-  const search = useMemo(() => readRequestsSearch(raw), [raw]);
+  const search = useMemo(() => readSaidSearch({ ...raw }), [raw]);
   const navigate = useNavigate();
   const hold = useHold();
   const summary = useSummary();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FeedRowFragment } from '../../api/gen/graphql.ts';
 import type { RequestsSearch } from '../../app/search.ts';
+import { readSaidSearch } from './said.ts';
 import { filterOf, isWanted } from './wanted.ts';
 
 const row = {
@@ -11,10 +12,6 @@ const row = {
   provider: 'acme',
   status: 'OK',
   attempts: 1,
-  projectId: 'prj_1',
-  appId: 'notes',
-  userHash: '',
-  sessionId: 'run 1',
 } as FeedRowFragment;
 
 test.each<[RequestsSearch, boolean]>([
@@ -25,7 +22,7 @@ test.each<[RequestsSearch, boolean]>([
   [{ provider: 'beta' }, false],
   [{ key: 'key_2' }, false],
   [{ id: '01KACY' }, false],
-  [{ project: 'prj_1', app: 'notes', user: '', session: 'run 1' }, true],
+  // What it does not say is not taken to be so.
   [{ session: '' }, false],
   [{ user: 'abc' }, false],
   [{ app: '' }, false],
@@ -37,6 +34,15 @@ test.each<[RequestsSearch, boolean]>([
   [{ to: '2026-11-20T10:00Z' }, false],
 ])('a call that arrives is shown where the filters want it: %j', (search, wanted) => {
   expect(isWanted(row, search)).toBe(wanted);
+});
+
+test('what a caller said is any line, and nothing is a filter too', () => {
+  expect(
+    readSaidSearch({ session: 'run <1> / ü', user: '', tag: 7, status: 'ok', key: 'two words' }),
+  ).toEqual({
+    ...{ session: 'run <1> / ü', user: '', tag: '7', status: 'ok' },
+  });
+  expect(readSaidSearch({ session: 'a\nb', app: 'x'.repeat(513), project: {} })).toEqual({});
 });
 
 test('how far back is counted from when the page was opened, and a range is sent as instants', () => {

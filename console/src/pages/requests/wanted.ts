@@ -24,7 +24,7 @@ export function filterOf(
     user: search.user ?? null,
     session: search.session ?? null,
     tag: search.tag ?? null,
-    tagValue: search.tag_value ?? null,
+    tagValue: search.tag === undefined ? null : (search.tag_value ?? null),
     since: search.from === undefined ? back : new Date(search.from).toISOString(),
     until: search.to === undefined ? null : new Date(search.to).toISOString(),
   };
@@ -37,12 +37,9 @@ export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean 
   if (search.model !== undefined && row.model !== search.model) return false;
   if (search.provider !== undefined && row.provider !== search.provider) return false;
   if (search.id !== undefined && !row.id.startsWith(search.id)) return false;
-  if (search.project !== undefined && row.projectId !== search.project) return false;
-  if (search.app !== undefined && row.appId !== search.app) return false;
-  if (search.user !== undefined && row.userHash !== search.user) return false;
-  if (search.session !== undefined && row.sessionId !== search.session) return false;
-  // A row that arrives has no tags; with the next reading it is there.
-  if (search.tag !== undefined) return false;
+  // A row that arrives does not say whose it is; with the next reading it is there.
+  const { project, app, user, session, tag } = search;
+  if ([project, app, user, session, tag].some((said) => said !== undefined)) return false;
   const at = instantOf(row.ts);
   if (search.from !== undefined && at < new Date(search.from)) return false;
   if (search.to !== undefined && at >= new Date(search.to)) return false;

@@ -1,6 +1,7 @@
 // What is asked: time, grouping, days and filters. All of it is in the address.
 import { Button } from '../../ui/button.tsx';
-import { ownZone, utcMinute } from '../../ui/format/time.ts';
+import { ownZone } from '../../ui/format/buckets.ts';
+import { utcMinute } from '../../ui/format/time.ts';
 import { Chip, Choice, Edge } from '../requests/filters.tsx';
 import { type Grouping, groupings, type UsageSearch, wholeOf } from './wanted.ts';
 

@@ -10,12 +10,13 @@ import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { type BarWords, SpendChart } from '../../ui/chart.tsx';
-import { spanText, tileText } from '../../ui/format/numbers.ts';
-import { bucketText } from '../../ui/format/time.ts';
+import { bucketText, spanText } from '../../ui/format/buckets.ts';
+import { tileText } from '../../ui/format/numbers.ts';
 import { Money } from '../../ui/money.tsx';
 import { saveText } from '../../ui/save-file.ts';
 import { Bone, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
+import { AdviceCard } from './advice.tsx';
 import { changeText, csvOf, endOf, nameOf, seriesOf } from './figures.ts';
 import { type Ask, groupNames, UsageFilters } from './filters.tsx';
 import { SessionCard } from './session.tsx';
@@ -67,7 +68,7 @@ function wordsOf({ range }: Usage, search: UsageSearch): BarWords {
   const open = search.range !== 'custom';
   return {
     ...{ head: `${unit} (${timezone})`, each: unit.toLowerCase(), open },
-    note: `${unit}s in ${timezone}${open ? '; the last one is not over' : ''}. A bar opens its calls.`,
+    note: `${unit}s in ${timezone}${open ? '; the last one is not over' : ''}. A bar, or Enter at it, opens its calls.`,
     textOf: (bucket) => bucketText(bucket, granularity, timezone),
   };
 }
@@ -198,6 +199,7 @@ export function UsagePage() {
         ) : (
           <Body {...{ usage, search, nameOfKey, open, onPick }} />
         )}
+        <AdviceCard />
       </div>
     </>
   );

@@ -2,7 +2,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { kept } from '../../app/kept.ts';
 import type { orgRoute } from '../../app/router.tsx';
-import { readUsageSearch } from './wanted.ts';
+import type { UsageSearch } from './wanted.ts';
 
 export const usagePage = lazyRouteComponent(
   kept(() => import('./page.tsx')),
@@ -14,7 +14,8 @@ export function usageRoute(parent: typeof orgRoute) {
   return createRoute({
     getParentRoute: () => parent,
     path: '/usage',
-    validateSearch: readUsageSearch,
+    // The page reads its address itself: the reader is of no use to those who open another page first.
+    validateSearch: (raw: Readonly<Record<string, unknown>>) => raw as UsageSearch,
     component: usagePage,
   });
 }

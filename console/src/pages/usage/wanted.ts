@@ -1,6 +1,7 @@
 // The question that the page asks: in the address, to the API, and as the text of a saved view. The names of its members are
 // those of GET /v1/usage, so that an address, a view and a command ask the same. Pure.
-import { chosen, line, minute, type RequestsSearch } from '../../app/search.ts';
+import { chosen, minute, type RequestsSearch } from '../../app/search.ts';
+import { line } from '../requests/said.ts';
 
 const ranges = ['24h', '7d', '30d', '90d', 'custom'] as const;
 const granularities = ['hour', 'day'] as const;

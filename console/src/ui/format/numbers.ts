@@ -26,12 +26,6 @@ export function durationText(ms: number | null | undefined): string {
   return `${grouped.format(ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms))} ms`;
 }
 
-/** A time in whole minutes, from two hours on in hours: "3 minutes", "41 hours". */
-export function spanText(seconds: number): string {
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? plural(minutes, 'minute') : plural(Math.round(minutes / 60), 'hour');
-}
-
 /** "1 call", "2 calls". */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped.format(count)} ${count === 1 ? one : many}`;

@@ -60,25 +60,6 @@ export function dayText(day: string): string {
   return utcDay.format(new Date(`${day}T00:00:00Z`));
 }
 
-/** The reader's own zone, as the IANA database names it. */
-export function ownZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
-const inZones = new Map<string, Intl.DateTimeFormat>();
-
-/** The bucket that begins at `at`: "Nov 21" of a day in `zone`, "Nov 21, 14:00" of an hour. */
-export function bucketText(at: string, unit: 'DAY' | 'HOUR', zone: string): string {
-  const key = `${unit} ${zone}`;
-  let format = inZones.get(key);
-  if (format === undefined) {
-    const clock = unit === 'DAY' ? {} : ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const);
-    format = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone: zone, ...clock });
-    inZones.set(key, format);
-  }
-  return format.format(new Date(at));
-}
-
 /** The last `count` UTC days up to `now`, oldest first, as "2026-11-21". */
 export function lastDays(count: number, now: Date): string[] {
   return Array.from({ length: count }, (_, i) =>
