@@ -4,7 +4,6 @@ import {
   dropSums,
   prepareDays,
   type RequestLog,
-  rebuildRows,
   rollUpUsage,
   summariseArrivals,
 } from '../analytics/index.ts';
@@ -13,7 +12,6 @@ import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.t
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeEvalOutputs } from '../evals/index.ts';
-import { publishFigures } from '../figures/index.ts';
 import { settleGifts } from '../gifts/index.ts';
 import { purgeAudit, purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
@@ -77,6 +75,7 @@ import {
 import { purgeWorkflows } from '../workflow-starts/index.ts';
 import { createContext } from './context.ts';
 import { noteMailEnd } from './mail-ends.ts';
+import { figureJobs, rebuildJob } from './row-jobs.ts';
 import { purgeAnswers } from './store.ts';
 
 const SECOND = 1_000;
@@ -307,26 +306,6 @@ function resellerJobs(parts: JobParts): Job[] {
     { name: 'settle_allocations', every_ms: 10 * SECOND, run: () => settleAllocations(jobContext(parts)) },
     { name: 'count_accruals', every_ms: 300 * SECOND, run: () => countAccruals(jobContext(parts)) },
     { name: 'credit_accruals', every_ms: HOUR / 4, run: () => creditAccruals(jobContext(parts)) },
-  ];
-}
-
-/** Rebuilds rows of calls that are missing, from their metering records. */
-function rebuildJob({ pool, request_log, cell, rows }: JobParts): Job {
-  return {
-    name: 'rebuild_rows',
-    every_ms: 600 * SECOND,
-    run: () => rebuildRows({ pool, request_log, cell, reader: rows?.row_reader, now: now() }),
-  };
-}
-
-/** Publishes what everybody may see of traffic. */
-function figureJobs({ pool, rows, public_min_orgs: min_orgs = 3 }: JobParts): Job[] {
-  return [
-    {
-      name: 'publish_figures',
-      every_ms: 600 * SECOND,
-      run: () => publishFigures(pool, { now: now(), min_orgs, reader: rows?.row_reader }),
-    },
   ];
 }
 

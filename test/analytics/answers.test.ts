@@ -27,6 +27,15 @@ function numbers(): (below: number) => number {
   };
 }
 
+/** As routes are traced, in part and not at all. */
+const traces = [
+  {
+    plan: [{ endpoint_id: 'ep_1' }, { endpoint_id: 'ep_0' }],
+    attempts: [{ endpoint_id: 'ep_0', outcome: 'error' }],
+  },
+  { plan: [], attempts: [{ endpoint_id: 'ep_1' }] },
+] as unknown as RequestRow['route_trace'][];
+
 function oneRow(pick: (below: number) => number, i: number): RequestRow {
   const owner = pick(5) === 0 ? other_id : org_id;
   const status = (['ok', 'ok', 'ok', 'error', 'cancelled', 'rejected'] as const)[
@@ -46,6 +55,7 @@ function oneRow(pick: (below: number) => number, i: number): RequestRow {
     },
     tags: pick(3) === 0 ? { team: `t${pick(2)}` } : {},
     session_id: pick(3) === 0 ? '' : `run-${pick(3)}`,
+    route_trace: traces[pick(3)] ?? null,
     ...{ user_hash: pick(5) === 0 ? '' : `u${pick(4)}`, attempts: 1 + pick(2), endpoint_id: `ep_${pick(2)}` },
   });
   const [attempt] = row.attempt_rows as [RequestRow['attempt_rows'][number]];
