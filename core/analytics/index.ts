@@ -43,7 +43,8 @@ export {
 } from './subjects/store.ts';
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
-export { usageGranularities, usageRanges } from './usage/buckets.ts';
+export { usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
+export { exportOf, partsOf, usageParts } from './usage/shape.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
 export {
   createUsageViewOperation,

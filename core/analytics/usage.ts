@@ -2,7 +2,6 @@
 // that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
 import {
-  csv,
   FileAnswer,
   invalid,
   named,
@@ -17,8 +16,9 @@ import { findOrg } from '../orgs/index.ts';
 import { readerOf } from './engine/postgres.ts';
 import type { RowReader } from './engine/types.ts';
 import { KEPT_DAYS } from './store.ts';
-import { dayStarts, type UsageRange, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
+import { dayStarts, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
+import { exportOf, Figures, partsOf, totalOf, usageParts } from './usage/shape.ts';
 import { ANY_CALLER, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageGroupings = [
@@ -27,24 +27,6 @@ export const usageGroupings = [
 ] as const;
 
 const DAY_MS = 86_400_000;
-const GROUPS_MAX = 200;
-const OTHER = '__other';
-
-const figures = {
-  requests: Type.Integer(),
-  ok: Type.Integer(),
-  errors: Type.Integer(),
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  cache_read_tokens: Type.Integer(),
-  cache_write_tokens: Type.Integer(),
-  reasoning_tokens: Type.Integer(),
-  cost_micro: Type.Integer(),
-};
-const names = Object.keys(figures) as (keyof typeof figures)[];
-const Figures = named('UsageFigures', Type.Object(figures));
-type Figures = Static<typeof Figures>;
-
 const Window = { from: Time, to: Time };
 
 export const UsageView = named(
@@ -60,22 +42,7 @@ export const UsageView = named(
       }),
     ),
     group_by: nullable(oneOf(usageGroupings, 'UsageGrouping')),
-    totals: Figures,
-    series: Type.Array(Type.Object({ bucket: Time, ...figures }), {
-      description: 'one per bucket, oldest first; empty ones are zeros',
-    }),
-    groups: Type.Array(Type.Object({ key: Type.String(), ...figures }), {
-      description: 'by cost descending, at most 200, the rest under `__other`',
-    }),
-    group_series: Type.Array(
-      Type.Object({
-        bucket: Time,
-        key: Type.String(),
-        requests: Type.Integer(),
-        cost_micro: Type.Integer(),
-      }),
-      { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
-    ),
+    ...usageParts,
     previous: Type.Optional(Type.Object({ ...Window, totals: Figures })),
     analytics_lag_s: Type.Integer({
       minimum: 0,
@@ -108,70 +75,6 @@ export const UsageInput = Type.Object({
   environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
   format: Type.Optional(oneOf(['json', 'csv'], 'TableFormat')),
 });
-
-function nothing(): Figures {
-  return Object.fromEntries(names.map((name) => [name, 0])) as Figures;
-}
-
-function add(to: Figures, sum: Readonly<Record<(typeof names)[number], number>>): void {
-  for (const name of names) to[name] += sum[name];
-}
-
-function totalOf(sums: readonly UsageSum[]): Figures {
-  const total = nothing();
-  for (const sum of sums) add(total, sum);
-  return total;
-}
-
-function seriesOf(sums: readonly UsageSum[], { starts }: UsageRange): ({ bucket: string } & Figures)[] {
-  const buckets = new Map(
-    starts.map((at) => [at, { bucket: new Date(at).toISOString(), ...nothing() }] as const),
-  );
-  for (const sum of sums) {
-    const bucket = buckets.get(sum.bucket.getTime());
-    if (bucket !== undefined) add(bucket, sum);
-  }
-  return [...buckets.values()];
-}
-
-function groupsOf(sums: readonly UsageSum[]): ({ key: string } & Figures)[] {
-  const groups = new Map<string, { key: string } & Figures>();
-  for (const sum of sums) {
-    const group = groups.get(sum.key) ?? { key: sum.key, ...nothing() };
-    add(group, sum);
-    groups.set(sum.key, group);
-  }
-  const sorted = [...groups.values()].sort((a, b) => b.cost_micro - a.cost_micro || (a.key < b.key ? -1 : 1));
-  if (sorted.length <= GROUPS_MAX) return sorted;
-  const other = { key: OTHER, ...nothing() };
-  for (const group of sorted.slice(GROUPS_MAX)) add(other, group);
-  return [...sorted.slice(0, GROUPS_MAX), other];
-}
-
-function groupSeriesOf(sums: readonly UsageSum[], groups: readonly { key: string }[]) {
-  const shown = new Set(groups.map(({ key }) => key));
-  const rows = new Map<string, { bucket: string; key: string; requests: number; cost_micro: number }>();
-  for (const sum of sums) {
-    const key = shown.has(sum.key) ? sum.key : OTHER;
-    const bucket = sum.bucket.toISOString();
-    const row = rows.get(`${bucket} ${key}`) ?? { bucket, key, requests: 0, cost_micro: 0 };
-    row.requests += sum.requests;
-    row.cost_micro += sum.cost_micro;
-    rows.set(`${bucket} ${key}`, row);
-  }
-  return [...rows.values()].sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
-}
-
-/** One row per bucket and group, oldest first; without a group one per bucket, empty ones too. */
-function exportOf(sums: readonly UsageSum[], range: UsageRange, group_by: string | null): string {
-  const rows =
-    group_by === null
-      ? seriesOf(sums, range).map((row) => ({ ...row, key: '' }))
-      : sums.map((sum) => ({ ...sum, bucket: sum.bucket.toISOString() }));
-  const shown = rows.map((row) => ({ ...row, group_by: group_by ?? '' }));
-  shown.sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
-  return csv(['bucket', 'group_by', 'key', ...names], shown);
-}
 
 /** The first day whose rows are surely there at `now`; of those before only the sums of hours are. */
 function keptFrom(now: Date): number {
@@ -281,7 +184,6 @@ export const getUsageOperation = operation({
         body: exportOf(sums, range, group),
       });
     }
-    const groups = group === null ? [] : groupsOf(sums);
     const lag_s = hidden ? 0 : await reader.readArrivalLag({ org_id: caller.org_id, environment: asked });
     return {
       object: 'usage' as const,
@@ -292,10 +194,7 @@ export const getUsageOperation = operation({
         timezone: range.zone,
       },
       group_by: group,
-      totals: totalOf(sums),
-      series: seriesOf(sums, range),
-      groups,
-      group_series: group === null ? [] : groupSeriesOf(sums, groups),
+      ...partsOf(sums, range, group),
       ...(input.compare === true
         ? {
             previous: {

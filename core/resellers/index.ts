@@ -2,6 +2,7 @@ import { listAccrualsOperation } from './accruals/operations.ts';
 import { allocationOperations } from './allocations/operations.ts';
 import { resellerAnnouncementOperations } from './announcements.ts';
 import { childOperations } from './children/operations.ts';
+import { childUsageOperation, resellerUsageOperation } from './children/usage.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { tierOperations } from './tiers/operations.ts';
@@ -30,6 +31,12 @@ export {
   setChildTierOperation,
   updateChildOperation,
 } from './children/operations.ts';
+export {
+  ChildUsageView,
+  childGroupings,
+  childUsageOperation,
+  resellerUsageOperation,
+} from './children/usage.ts';
 export { setOrgKindOperation } from './kind.ts';
 export {
   listResellerStaffOperation,
@@ -50,6 +57,8 @@ export const resellerOperations = [
   ...tierOperations,
   ...childOperations,
   ...allocationOperations,
+  resellerUsageOperation,
+  childUsageOperation,
   listAccrualsOperation,
   ...resellerAnnouncementOperations,
 ] as const;

@@ -230,6 +230,10 @@ test('feeds, end users, costs, answered calls, models and users are the same', a
   for (const limit of [7, 500])
     await same((reader) => reader.listAdvisedCalls({ ...place, from: since, to: new Date(), limit }));
   await same((reader) => reader.listUsers(since), true);
+  const span = { org_ids: [org_id, other_id], from: since, to: new Date() };
+  for (const group of ['org', 'model', null] as const)
+    for (const unit of ['hour', 'day'] as const)
+      await same((reader) => reader.sumOrgs(span, { ...bucketsOf(span, unit), group }), true);
   await same(async (reader) => [...(await reader.sumCosts({ org_ids: [org_id, other_id], since }))], true);
 });
 

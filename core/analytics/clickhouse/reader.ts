@@ -26,6 +26,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
+    sumOrgs: (args, by) => sums.sumOrgs(db, args, by),
     sumCosts: (args) => sums.sumCosts(db, args),
     countCapacity: (args) => sums.countCapacity(db, args),
     readCosts: (args) => sums.readCosts(db, args),

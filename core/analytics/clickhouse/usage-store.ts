@@ -23,6 +23,10 @@ const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
   user: 'user_hash',
   session: 'session_id',
 };
+const FIGURES = `
+  count() as requests, countIf(status = 'ok') as ok, countIf(status in ('error', 'rejected')) as errors,
+  sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
+  sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens, sum(cost_micro) as cost_micro`;
 const NAMED = ['project_id', 'key_id', 'model', 'provider'] as const;
 type Named = (typeof NAMED)[number];
 
@@ -43,11 +47,7 @@ export async function sumUsage(
   const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
     name: 'analytics.sum_usage',
     text: `
-      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, count() as requests, countIf(status = 'ok') as ok,
-             countIf(status in ('error', 'rejected')) as errors, sum(input_tokens) as input_tokens,
-             sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
-             sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens,
-             sum(cost_micro) as cost_micro
+      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
         from request_row final
        where org_id = {org_id:String} and environment = {environment:String} and ts >= ${at('from')} and ts < ${at('to')}
          ${named.map((name) => `and ${name} = {${name}:String}`).join(' ')}${said.text}
@@ -57,6 +57,27 @@ export async function sumUsage(
       ...{ starts: by.starts, ...said.values },
       ...Object.fromEntries(named.map((name) => [name, asked[name]])),
     },
+  });
+  return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
+}
+
+/** Sums of the live calls of several organizations. */
+export async function sumOrgs(
+  db: ClickHouse,
+  args: { readonly org_ids: readonly Id<'org'>[]; readonly from: Date; readonly to: Date },
+  by: { readonly starts: readonly number[]; readonly group: 'org' | 'model' | null },
+): Promise<UsageSum[]> {
+  const { org_ids, from, to } = args;
+  if (org_ids.length === 0) return [];
+  const key = { org: 'org_id', model: 'model', none: `''` }[by.group ?? 'none'];
+  const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
+    name: 'analytics.sum_orgs',
+    text: `
+      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
+        from request_row final
+       where org_id in {org_ids:Array(String)} and environment = 'live' and ts >= ${at('from')} and ts < ${at('to')}
+       group by bucket_ms, key`,
+    values: { org_ids, from: from.getTime(), to: to.getTime(), starts: by.starts },
   });
   return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
 }

@@ -7,6 +7,7 @@ import * as many from '../read-store.ts';
 import { insertLateRows, isLate } from '../roll-up.ts';
 import * as one from '../store.ts';
 import { pageSubjectCalls } from '../subjects/store.ts';
+import { sumOrgs } from '../usage/orgs-store.ts';
 import * as usage from '../usage-store.ts';
 import type { RowReader, RowSink } from './types.ts';
 
@@ -33,6 +34,7 @@ export function postgresReader(db: Db): RowReader {
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => usage.sumUsage(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
+    sumOrgs: (args, by) => sumOrgs(db, args, by),
     sumCosts: (args) => usage.sumCosts(db, args),
     countCapacity: (args) => usage.countCapacity(db, args),
     readCosts: (args) => usage.readCosts(db, args),

@@ -103,6 +103,11 @@ export interface RowReader {
   sumUsage(filter: UsageFilter, by: UsageBy): Promise<UsageSum[]>;
   /** For how many whole seconds the rows that came in the last minute had waited; 0 without any. */
   readArrivalLag(args: Place): Promise<number>;
+  /** Sums of the live calls of several organizations in `[from, to)`, by bucket and by organization, model or nothing. */
+  sumOrgs(
+    args: { readonly org_ids: readonly Id<'org'>[]; readonly from: Date; readonly to: Date },
+    by: { readonly starts: readonly number[]; readonly group: 'org' | 'model' | null },
+  ): Promise<UsageSum[]>;
   /** What each of `org_ids` paid for live calls since `since`, micro-USD; those that paid nothing are absent. */
   sumCosts(args: {
     readonly org_ids: readonly Id<'org'>[];

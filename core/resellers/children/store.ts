@@ -50,6 +50,16 @@ export async function lockChild(db: Db, { parent_org_id, id }: Place): Promise<C
   return rows[0] ?? null;
 }
 
+/** All customers of a reseller, those that were closed too. */
+export async function listChildIds(db: Db, parent_org_id: Id<'org'>): Promise<Id<'org'>[]> {
+  const { rows } = await db.query<{ id: Id<'org'> }>({
+    name: 'resellers.list_child_ids',
+    text: 'select id from org where parent_org_id = $1',
+    values: [parent_org_id],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** What a list of customers is narrowed by; null: by nothing. */
 interface ChildFilter {
   /** An id or a slug whole, the beginning of a slug, or a part of a name. */

@@ -4,7 +4,10 @@ import {
   AccrualView,
   AllocationView,
   accrualStates,
+  ChildUsageView,
   ChildView,
+  childGroupings,
+  childUsageOperation,
   createAllocationOperation,
   createChildOperation,
   createResellerAnnouncementOperation,
@@ -21,6 +24,7 @@ import {
   ResellerAnnouncementView,
   ResellerStaffView,
   reclaimOperation,
+  resellerUsageOperation,
   setChildTierOperation,
   setResellerStaffOperation,
   TierView,
@@ -28,6 +32,8 @@ import {
   updateResellerAnnouncementOperation,
   updateTierOperation,
 } from '@svc/core/resellers/index.ts';
+import { Type } from 'typebox';
+import { toWire } from '../../../derive.ts';
 import { builder, derive } from '../../builder.ts';
 import { connectionType, pageField } from '../../connection.ts';
 import { nullWhenMissing } from '../../missing.ts';
@@ -36,6 +42,15 @@ import { mutation } from '../../mutation.ts';
 derive.enum('ResellerGrant', resellerGrants);
 derive.enum('ResellerChildStatus', ['active', 'suspended']);
 
+derive.enum('ResellerUsageGrouping', childGroupings);
+
+const Usage = derive.output('ResellerUsage', ChildUsageView, {
+  names: {
+    ...{ range: 'ResellerUsageWindow', serie: 'ResellerUsageBucket', series: 'ResellerUsageBucket' },
+    ...{ group: 'ResellerUsageGroupRow', group_serie: 'ResellerUsageGroupBucket' },
+  },
+  omit: ['object'],
+});
 const Tier = derive.output('ResellerTier', TierView);
 const Child = derive.output('ResellerChild', ChildView);
 const Allocation = derive.output('ResellerAllocation', AllocationView);
@@ -88,6 +103,27 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       type: AllocationConnection,
       description: 'Credit that a customer was given, newest first; `id` is the customer.',
       options: () => ({}),
+    }),
+    usage: t.field({
+      type: Usage,
+      nullable: true,
+      description: 'Sums of the live calls of all customers, or of the one that `id` names.',
+      args: {
+        ...(derive.args(
+          t.arg,
+          'ResellerUsage',
+          Type.Omit(resellerUsageOperation.input, ['format']),
+        ) as Record<string, never>),
+        id: t.arg.id(),
+      },
+      complexity: { field: 20 },
+      extensions: { operation: resellerUsageOperation.name },
+      resolve: async (_root, { id, ...args }, { runner }) => {
+        const input = toWire(resellerUsageOperation.input, args as Record<string, unknown>);
+        return id == null
+          ? runner.run(resellerUsageOperation, input)
+          : nullWhenMissing(runner.run(childUsageOperation, { ...input, id: id as never }));
+      },
     }),
     child: t.field({
       type: Child,
