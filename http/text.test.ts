@@ -1,6 +1,7 @@
 // Text of queries and bodies, whatever the field: what PostgreSQL cannot keep is refused by name, not a fault of ours.
 import { gzipSync } from 'node:zlib';
 import { operations, shapeOf } from '@svc/core/operations/index.ts';
+import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
 import { expect, test } from 'vitest';
 import { startHarness } from '../test/registry/harness.ts';
 
@@ -8,6 +9,8 @@ const harness = await startHarness();
 const { a } = harness;
 
 test('U+0000 in any text of a query is refused by its name, on every route', async () => {
+  // Of a reseller, whose routes are open to nobody else.
+  await setOrgKindOperation.run(harness.context, { id: a.org.id, kind: 'reseller', reason: 'a contract' });
   const session = await harness.signIn(await harness.makePerson(a, 'owner'));
   const asked: string[] = [];
   for (const operation of operations) {

@@ -142,6 +142,7 @@ const RunBudget = named(
       id: Type.String({
         minLength: 1,
         maxLength: RUN_LENGTH_MAX,
+        pattern: '\\S',
         description: 'Names the run within its project.',
       }),
       max_micro: Type.Integer({

@@ -69,6 +69,25 @@ test('an answer that outgrows the budget of its run ends there, and costs no mor
   expect(await stateOf(org, 'long')).toMatchObject({ spent_micro: charged, held_micro: 0 });
 });
 
+test('in the native dialect the budget is a field of the body', async () => {
+  const org = await world().org(1_000_000);
+  const { id } = world().model('chat');
+  const headers = { authorization: `Bearer ${org.live_key}`, 'content-type': 'application/json' };
+  const ask = (max_micro: number) =>
+    fetch(`${world().gateway.base_url}/v1/svc/generate`, {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({
+        ...{ model: id, generation: { max_tokens: 64 }, budget: { id: 'native', max_micro } },
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+      }),
+    });
+  const answer = await ask(40_000);
+  expect([answer.status, await answer.json()]).toMatchObject([200, {}]);
+  const { charged } = await world().ended(org, answer.headers.get('x-svc-request-id') ?? '');
+  expect(await stateOf(org, 'native')).toMatchObject({ max_micro: 40_000, spent_micro: charged });
+  expect((await ask(charged)).status).toBe(402);
+});
+
 test('a header gives the budget to clients that send no fields of ours; the body goes first', async () => {
   const org = await world().org(1_000_000);
   const { id } = world().model('chat');

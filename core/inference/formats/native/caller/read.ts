@@ -33,7 +33,7 @@ import { nativeParam, UNKNOWN } from './params.ts';
 import { readCache, readContent } from './read-parts.ts';
 import type { Wires } from './wires.ts';
 
-const OPTIONS = ['route', 'metadata', 'compat', 'provider_options', 'app', 'session'] as const;
+const OPTIONS = ['route', 'metadata', 'compat', 'provider_options', 'app', 'session', 'budget'] as const;
 const BODY = new Set([
   ...['model', 'messages', 'tools', 'tool_choice', 'parallel_tools', 'generation', 'reasoning', 'output'],
   ...['cache', 'service_tier', 'user', 'stream', ...OPTIONS],

@@ -3,7 +3,7 @@ import { STEERING } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 
 export const nativeTraits = {
-  spared: [...STEERING, 'route', 'user'],
+  spared: [...STEERING, 'route', 'user', 'session', 'budget'],
   account: null,
   repeats: false,
   operation: 'chat',

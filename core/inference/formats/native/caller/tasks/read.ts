@@ -16,7 +16,17 @@ import { readEncoding, readInput } from '../../../openai-embeddings/words/input.
 import type { Wires } from '../wires.ts';
 import { readEmbedContent } from './read-content.ts';
 
-const COMMON = ['model', 'route', 'metadata', 'compat', 'provider_options', 'app', 'user', 'session'];
+const COMMON = [
+  'model',
+  'route',
+  'metadata',
+  'compat',
+  'provider_options',
+  'app',
+  'user',
+  'session',
+  'budget',
+];
 const EMBED = new Set([...COMMON, 'input', 'input_type', 'dimensions', 'encoding_format']);
 const RERANK = new Set([...COMMON, 'query', 'documents', 'top_n', 'return_documents']);
 export const INPUT_TYPES = ['query', 'document', 'classification', 'clustering'] as const;
