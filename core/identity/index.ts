@@ -8,7 +8,12 @@ export {
   staffAccessOperations,
 } from './access/staff.ts';
 export { listWaitingAccess } from './access/store.ts';
-export { makeInviteCode, revokeInviteCode } from './admission/invite-code.ts';
+export {
+  DAYS_MAX as INVITE_DAYS_MAX,
+  makeInviteCode,
+  revokeInviteCode,
+  USES_MAX as INVITE_USES_MAX,
+} from './admission/invite-code.ts';
 export {
   changeNewOrgLimits,
   getNewOrgLimitsOperation,
@@ -17,6 +22,7 @@ export {
 } from './admission/new-orgs.ts';
 export { joinWaitlistOperation, signUpStateOperation } from './admission/operations.ts';
 export {
+  codeExample,
   codeStates,
   InviteCodeView,
   SignUpView,
@@ -42,6 +48,7 @@ export { AuditEntryView, actorKinds, auditCsv, listAuditOperation, viewEntry } f
 export { type LogFilter, readLog } from './audit/log-store.ts';
 export { redactAudit } from './audit/redact.ts';
 export type { AuditRow } from './audit/store.ts';
+export type { FoundingParents } from './founding-parent.ts';
 export type { FoundingTerms } from './founding-terms.ts';
 export { beginLookOperation } from './looks/operations.ts';
 export { findBillingMailboxes, findMailboxes } from './mailboxes.ts';

@@ -25,6 +25,7 @@ import {
 import { admitFounder, countUse, takeCode } from './admission/invite-code.ts';
 import { InviteCodeIn } from './admission/schema.ts';
 import { writeAudit } from './audit/audit.ts';
+import { foundingParentsOf } from './founding-parent.ts';
 import { foundingTermsOf } from './founding-terms.ts';
 import { transferOwnership } from './members/change.ts';
 import { refuseSsoSession } from './sign-in/operations.ts';
@@ -70,10 +71,12 @@ async function makeOrg(
     const { user_id, email } = sessionCaller(context);
     await lockPerson(context.db, user_id);
     await refuseTooMany(context);
-    const code_id = await admitFounder(context, { user_id, given });
-    const { id: org_id } = await createOrg(context, { ...wanted, self_made: true });
+    const code = await admitFounder(context, { user_id, given });
+    const seller = code?.reseller_id ?? null;
+    const parent = seller === null ? {} : await foundingParentsOf(context).of(context, seller);
+    const { id: org_id } = await createOrg(context, { ...wanted, ...parent, self_made: true });
     const at = context.now();
-    if (code_id !== null) await countUse(context, { id: code_id, org_id, user_id });
+    if (code !== null) await countUse(context, { id: code.id, org_id, user_id });
     await putMember(context.db, { org_id, user_id, role: 'owner', source: 'owner', at });
     const payload = { user_id, email, role: 'owner', source: 'owner' };
     await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });

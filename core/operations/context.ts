@@ -17,6 +17,7 @@ import {
 } from '../kernel/index.ts';
 import { memberKeys } from '../keys/index.ts';
 import { foundingTerms } from '../legal/index.ts';
+import { foundingParents } from '../resellers/index.ts';
 
 interface ContextParts {
   readonly request_id: RequestId;
@@ -50,7 +51,10 @@ class OperationContext implements Context {
     this.request_id = parts.request_id;
     this.caller = parts.caller;
     this.log = parts.log;
-    this.services = { member_keys: memberKeys, founding_terms: foundingTerms, ...parts.services };
+    this.services = {
+      ...{ member_keys: memberKeys, founding_terms: foundingTerms, founding_parents: foundingParents },
+      ...parts.services,
+    };
     this.client_ip = parts.client_ip ?? null;
     this.db = reach.db;
     this.shards = parts.pool.shards;

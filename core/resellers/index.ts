@@ -3,6 +3,7 @@ import { allocationOperations } from './allocations/operations.ts';
 import { resellerAnnouncementOperations } from './announcements.ts';
 import { childOperations } from './children/operations.ts';
 import { childUsageOperation, resellerUsageOperation } from './children/usage.ts';
+import { resellerInviteOperations } from './invites.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { tierOperations } from './tiers/operations.ts';
@@ -37,6 +38,13 @@ export {
   childUsageOperation,
   resellerUsageOperation,
 } from './children/usage.ts';
+export {
+  createResellerInviteOperation,
+  deleteResellerInviteOperation,
+  foundingParents,
+  listResellerInvitesOperation,
+  ResellerInviteView,
+} from './invites.ts';
 export { setOrgKindOperation } from './kind.ts';
 export {
   listResellerStaffOperation,
@@ -61,6 +69,7 @@ export const resellerOperations = [
   childUsageOperation,
   listAccrualsOperation,
   ...resellerAnnouncementOperations,
+  ...resellerInviteOperations,
 ] as const;
 
 /** What staff do about resellers. */

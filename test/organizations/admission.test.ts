@@ -28,7 +28,7 @@ let serial = 0;
 const somewhere = () => `198.51.100.${++serial % 250}`;
 const newAddress = () => `person-${++serial}@admission.example`;
 const makeCode = (more: { max_uses?: number; expires_days?: number } = {}) =>
-  makeInviteCode(context, { note: 'a conference', root_key, ...more });
+  makeInviteCode(context, { reseller_id: null, note: 'a conference', root_key, ...more });
 
 const register = (email: string, more: object = {}, ip = somewhere()) =>
   call('POST', '/v1/auth/register', {
@@ -91,7 +91,7 @@ test('without a code nobody registers, and who registered before makes no organi
 test('a code that lets nobody in says why, for a registration as for an organization', async () => {
   const expired = await makeCode({ expires_days: 1 });
   const revoked = await makeCode();
-  await revokeInviteCode(context, { id: revoked.id, reason: 'posted in public' });
+  await revokeInviteCode(context, { id: revoked.id, reason: 'posted in public', reseller_id: null });
   const used = await makeCode();
   expect((await found((await stranger()).key, { invite_code: used.code })).statusCode).toBe(201);
   shiftClock(DAY + 1_000);

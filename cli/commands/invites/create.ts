@@ -15,6 +15,7 @@ export const command: Command = {
     const root_key = rootKey();
     return withDatabase(async (pool) => {
       const made = await makeInviteCode(await staffContext(pool), {
+        reseller_id: null,
         ...{ note: input.get('note'), root_key },
         max_uses: input.integer('uses') ?? 1,
         expires_days: input.integer('expires-days') ?? 30,

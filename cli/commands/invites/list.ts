@@ -11,7 +11,7 @@ export const command: Command = {
   example: 'svcctl invites list',
   async run() {
     return withDatabase(async (pool) => {
-      const rows = await listCodes(pool, { after: null, limit: MOST });
+      const rows = await listCodes(pool, { reseller_id: null, after: null, limit: MOST });
       const data = rows.map((row) => viewCode(row, now()));
       const lines = data.map(({ id, hint, status, uses, max_uses, expires_at, note }) =>
         [id, hint, status, `${uses} of ${max_uses}`, `until ${expires_at}`, note].join('  '),

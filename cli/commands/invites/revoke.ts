@@ -15,7 +15,9 @@ export const command: Command = {
     const id = input.get('code');
     if (!isId('invite_code', id)) throw new UsageError('--code is an id like ivc_01KACZ3V8S6T5R4Q3P2N1M0K9J');
     return withDatabase(async (pool) => {
-      const { uses } = await revokeInviteCode(await staffContext(pool), { id, reason: input.get('reason') });
+      const { uses } = await revokeInviteCode(await staffContext(pool), {
+        ...{ id, reason: input.get('reason'), reseller_id: null },
+      });
       return { json: { id, status: 'revoked', uses }, text: `${id} is revoked; it was used ${uses} times` };
     });
   },

@@ -89,18 +89,20 @@ export async function takeCode(context: Context, text: string): Promise<InviteCo
 
 /**
  * Lets a person, whose row is locked, make an organization: the code of which one use is to be counted with it, null where
- * none is needed. `given` is the code that was typed now; else it is the one that the account was made with.
+ * none is needed. `given` is the code that was typed now; else it is the one that the account was made with, of which a
+ * reseller's counts where none is needed too: whom it invited becomes its customer.
  * @throws ServiceError invite_required.
  */
 export async function admitFounder(
   context: Context,
   { user_id, given }: { user_id: Id<'user'>; given: InviteCode | null },
-): Promise<Id<'invite_code'> | null> {
+): Promise<InviteCode | null> {
   const { db } = context;
   const mode = context.services.sign_in.signup;
   const admission = await findAdmission(db, user_id);
   const is_free = mode === 'open' || admission?.is_admitted === true;
-  const id = given?.id ?? (is_free ? null : (admission?.invite_code_id ?? null));
+  const kept = admission?.is_admitted === true ? null : (admission?.invite_code_id ?? null);
+  const id = given?.id ?? kept;
   if (id === null) {
     if (is_free) return null;
     const how = mode === 'closed' ? 'Join the waitlist.' : 'Give an invite code, or join the waitlist.';
@@ -108,8 +110,11 @@ export async function admitFounder(
       param: 'invite_code',
     });
   }
+  const code = await lockCode(db, id);
+  const at = context.now();
+  if (is_free && given === null && (code?.reseller_id == null || faultOf(code, at) !== null)) return null;
   refuseClosed(context);
-  return usable(await lockCode(db, id), context.now()).id;
+  return usable(code, at);
 }
 
 /** Counts a use of a code, which is locked, and lets its person in for good. */
@@ -128,14 +133,23 @@ const targetOf = ({ id, hint }: Pick<InviteCode, 'id' | 'hint'>) => ({
   display: hint,
 });
 
+const actionOf = (reseller_id: Id<'org'> | null, act: 'create' | 'revoke') =>
+  reseller_id === null ? `staff.invite_codes.${act}` : `reseller.invites.${act}`;
+
 /**
  * Makes a code, which is shown in this answer alone. @throws ServiceError invalid_request.
  */
 export function makeInviteCode(
   context: Context,
-  args: { note: string; max_uses?: number; expires_days?: number; root_key: RootKeyRing },
+  args: {
+    reseller_id: Id<'org'> | null;
+    note: string;
+    max_uses?: number;
+    expires_days?: number;
+    root_key: RootKeyRing;
+  },
 ): Promise<InviteCode & { readonly code: string }> {
-  const { note, max_uses = 1, expires_days = DAYS_DEFAULT, root_key } = args;
+  const { reseller_id, note, max_uses = 1, expires_days = DAYS_DEFAULT, root_key } = args;
   if (max_uses < 1 || max_uses > USES_MAX)
     throw invalid('max_uses', 'range', `A code has 1 to ${USES_MAX} uses.`);
   if (expires_days < 1 || expires_days > DAYS_MAX)
@@ -144,14 +158,14 @@ export function makeInviteCode(
     const at = context.now();
     const code = newCode('INV');
     const row = {
-      ...{ id: context.newId('invite_code'), hint: hintOf(code), note, max_uses },
+      ...{ id: context.newId('invite_code'), reseller_id, hint: hintOf(code), note, max_uses },
       expires_at: new Date(at.getTime() + expires_days * DAY_MS),
       created_by: actorOf(context.caller).display,
       created_at: at,
     };
     await insertCode(context.db, { ...row, ...hashCode(root_key, 'invite code', code) });
     await writeAudit(context, {
-      ...{ action: 'staff.invite_codes.create', org_id: null, target: targetOf(row) },
+      ...{ action: actionOf(reseller_id, 'create'), org_id: reseller_id, target: targetOf(row) },
       after: { note, max_uses, expires_at: row.expires_at.toISOString() },
     });
     return { ...row, uses: 0, revoked_at: null, code };
@@ -161,19 +175,20 @@ export function makeInviteCode(
 /** Revokes a code; organizations that were made with it stay. @throws ServiceError not_found, state_conflict. */
 export function revokeInviteCode(
   context: Context,
-  { id, reason }: { id: Id<'invite_code'>; reason: string },
+  { id, reason, reseller_id }: { id: Id<'invite_code'>; reason?: string; reseller_id: Id<'org'> | null },
 ): Promise<InviteCode> {
   return context.transaction(async (context) => {
     const at = context.now();
     const code = await lockCode(context.db, id);
-    if (code === null) throw notFound();
+    if (code === null || code.reseller_id !== reseller_id) throw notFound();
     if (code.revoked_at !== null)
       throw new ServiceError('state_conflict', 'The code is revoked already.', {
         details: { state: 'revoked' },
       });
     await revokeCodeRow(context.db, { id, at });
     await writeAudit(context, {
-      ...{ action: 'staff.invite_codes.revoke', org_id: null, target: targetOf(code), reason },
+      ...{ action: actionOf(reseller_id, 'revoke'), org_id: reseller_id, target: targetOf(code) },
+      ...(reason === undefined ? {} : { reason }),
     });
     return { ...code, revoked_at: at };
   });

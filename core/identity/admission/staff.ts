@@ -111,7 +111,7 @@ export const listInviteCodesOperation = listing({
   bound: 'staff.invite_codes',
   view: InviteCodeView,
   example: codeExample,
-  read: ({ db }, args) => listCodes(db, args),
+  read: ({ db }, args) => listCodes(db, { reseller_id: null, ...args }),
   show: viewCode,
 });
 
@@ -138,7 +138,7 @@ export const createInviteCodeOperation = operation({
   example: { ...codeExample, uses: 0, code: 'INV-4F7H-9KQ2-XW3B-7Q2M' },
   async run(context, wanted) {
     const { root_key } = context.services;
-    const made = await makeInviteCode(context, { ...wanted, root_key });
+    const made = await makeInviteCode(context, { ...wanted, reseller_id: null, root_key });
     return { ...viewCode(made, context.now()), code: made.code };
   },
 });
@@ -154,7 +154,9 @@ export const revokeInviteCodeOperation = operation({
   errors: ['state_conflict'],
   example: { ...codeExample, status: 'revoked' },
   async run(context, { id, reason }) {
-    const revoked = await revokeInviteCode(context, { id: idIn('invite_code', id), reason });
+    const revoked = await revokeInviteCode(context, {
+      ...{ id: idIn('invite_code', id), reason, reseller_id: null },
+    });
     return viewCode(revoked, context.now());
   },
 });

@@ -4,6 +4,8 @@ import type { Db, Id, KeyedHash } from '../../kernel/index.ts';
 /** A code that lets its holder make an account and an organization while sign-up is not open. */
 export interface InviteCode {
   readonly id: Id<'invite_code'>;
+  /** Whose customers its holders become; null: it is ours, and they become nobody's. */
+  readonly reseller_id: Id<'org'> | null;
   /** Its last four characters. */
   readonly hint: string;
   readonly note: string;
@@ -34,7 +36,7 @@ export interface Admission {
 
 type Place = { readonly at: number; readonly id: string } | null;
 
-const CODE = 'id, hint, note, max_uses, uses, expires_at, revoked_at, created_by, created_at';
+const CODE = 'id, reseller_id, hint, note, max_uses, uses, expires_at, revoked_at, created_by, created_at';
 const ENTRY = 'id, user_id, company, use_case, status, reviewed_by, created_at';
 
 /** `Admission` of a person; null when there is none. */
@@ -61,13 +63,16 @@ export async function insertCode(
   db: Db,
   code: Omit<InviteCode, 'uses' | 'revoked_at'> & KeyedHash,
 ): Promise<void> {
-  const { id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at } = code;
+  const { id, reseller_id, hash, hash_key_id, hint, note, max_uses, expires_at } = code;
   await db.query({
     name: 'identity.insert_invite_code',
     text: `
-      insert into invite_code (id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at],
+      insert into invite_code (id, reseller_id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    values: [
+      ...[id, reseller_id, hash, hash_key_id, hint, note, max_uses, expires_at],
+      ...[code.created_by, code.created_at],
+    ],
   });
 }
 
@@ -129,15 +134,21 @@ export async function revokeCodeRow(db: Db, { id, at }: { id: Id<'invite_code'>;
   });
 }
 
-/** Codes, newest first, strictly after `after`. */
-export async function listCodes(db: Db, args: { after: Place; limit: number }): Promise<InviteCode[]> {
+/** Codes of a reseller, or with null ours, newest first, strictly after `after`. */
+export async function listCodes(
+  db: Db,
+  args: { reseller_id: Id<'org'> | null; after: Place; limit: number },
+): Promise<InviteCode[]> {
   const { rows } = await db.query<InviteCode>({
     name: 'identity.list_invite_codes',
     text: `
       select ${CODE} from invite_code
-       where $1::timestamptz is null or (created_at, id) < ($1, $2)
+       where ($1::timestamptz is null or (created_at, id) < ($1, $2)) and reseller_id is not distinct from $4
        order by created_at desc, id desc limit $3`,
-    values: [args.after === null ? null : new Date(args.after.at), args.after?.id ?? '', args.limit],
+    values: [
+      ...[args.after === null ? null : new Date(args.after.at), args.after?.id ?? '', args.limit],
+      args.reseller_id,
+    ],
   });
   return rows;
 }

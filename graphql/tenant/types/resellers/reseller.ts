@@ -1,4 +1,6 @@
 // A reseller: its people's grants, its tiers and its customers. Null for members of other organizations.
+
+import { codeStates } from '@svc/core/identity/index.ts';
 import { resellerGrants } from '@svc/core/kernel/index.ts';
 import {
   AccrualView,
@@ -11,17 +13,21 @@ import {
   createAllocationOperation,
   createChildOperation,
   createResellerAnnouncementOperation,
+  createResellerInviteOperation,
   createTierOperation,
   deleteResellerAnnouncementOperation,
+  deleteResellerInviteOperation,
   deleteTierOperation,
   getChildOperation,
   listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
   listResellerAnnouncementsOperation,
+  listResellerInvitesOperation,
   listResellerStaffOperation,
   listTiersOperation,
   ResellerAnnouncementView,
+  ResellerInviteView,
   ResellerStaffView,
   reclaimOperation,
   resellerUsageOperation,
@@ -60,6 +66,9 @@ const Accrual = derive.output('ResellerAccrual', AccrualView);
 const AccrualConnection = connectionType('ResellerAccrual', Accrual);
 const Announcement = derive.output('ResellerAnnouncement', ResellerAnnouncementView);
 const AnnouncementConnection = connectionType('ResellerAnnouncement', Announcement);
+derive.enum('InviteCodeStatus', codeStates);
+const Invite = derive.output('ResellerInvite', ResellerInviteView);
+const InviteConnection = connectionType('ResellerInvite', Invite);
 const ChildConnection = connectionType('ResellerChild', Child);
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
@@ -92,6 +101,12 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       description: 'What is said to customers, newest first.',
       options: () => ({}),
     }),
+    invites: pageField(t, 'ResellerInvites', {
+      operation: listResellerInvitesOperation,
+      type: InviteConnection,
+      description: 'Invite codes, newest first; a code itself is shown once, when it is made.',
+      options: () => ({}),
+    }),
     accruals: pageField(t, 'ResellerAccruals', {
       operation: listAccrualsOperation,
       type: AccrualConnection,
@@ -104,27 +119,6 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
       description: 'Credit that a customer was given, newest first; `id` is the customer.',
       options: () => ({}),
     }),
-    usage: t.field({
-      type: Usage,
-      nullable: true,
-      description: 'Sums of the live calls of all customers, or of the one that `id` names.',
-      args: {
-        ...(derive.args(
-          t.arg,
-          'ResellerUsage',
-          Type.Omit(resellerUsageOperation.input, ['format']),
-        ) as Record<string, never>),
-        id: t.arg.id(),
-      },
-      complexity: { field: 20 },
-      extensions: { operation: resellerUsageOperation.name },
-      resolve: async (_root, { id, ...args }, { runner }) => {
-        const input = toWire(resellerUsageOperation.input, args as Record<string, unknown>);
-        return id == null
-          ? runner.run(resellerUsageOperation, input)
-          : nullWhenMissing(runner.run(childUsageOperation, { ...input, id: id as never }));
-      },
-    }),
     child: t.field({
       type: Child,
       nullable: true,
@@ -136,6 +130,29 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
     }),
   }),
 });
+
+builder.objectFields(Reseller, (t) => ({
+  usage: t.field({
+    type: Usage,
+    nullable: true,
+    description: 'Sums of the live calls of all customers, or of the one that `id` names.',
+    args: {
+      ...(derive.args(t.arg, 'ResellerUsage', Type.Omit(resellerUsageOperation.input, ['format'])) as Record<
+        string,
+        never
+      >),
+      id: t.arg.id(),
+    },
+    complexity: { field: 20 },
+    extensions: { operation: resellerUsageOperation.name },
+    resolve: async (_root, { id, ...args }, { runner }) => {
+      const input = toWire(resellerUsageOperation.input, args as Record<string, unknown>);
+      return id == null
+        ? runner.run(resellerUsageOperation, input)
+        : nullWhenMissing(runner.run(childUsageOperation, { ...input, id: id as never }));
+    },
+  }),
+}));
 
 builder.queryFields((t) => ({
   reseller: t.field({
@@ -261,5 +278,24 @@ mutation({
   operation: deleteResellerAnnouncementOperation,
   input: deleteResellerAnnouncementOperation.input,
   description: 'Deletes an announcement; nobody sees it any more.',
+  payload: done,
+});
+
+mutation({
+  name: 'createResellerInvite',
+  operation: createResellerInviteOperation,
+  input: createResellerInviteOperation.input,
+  description: 'Makes an invite code, which is shown in this answer alone.',
+  payload: (t) => ({
+    invite: t.field({ type: Invite, resolve: ({ answer }: Payload) => answer }),
+    code: t.string({ resolve: ({ answer }: Payload) => (answer as { readonly code: string }).code }),
+  }),
+});
+
+mutation({
+  name: 'deleteResellerInvite',
+  operation: deleteResellerInviteOperation,
+  input: deleteResellerInviteOperation.input,
+  description: 'Revokes an invite code; customers that were made with it stay.',
   payload: done,
 });
