@@ -6,6 +6,7 @@ import { childUsageOperation, resellerUsageOperation } from './children/usage.ts
 import { resellerInviteOperations } from './invites.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
+import { resellerTicketOperations } from './tickets.ts';
 import { tierOperations } from './tiers/operations.ts';
 
 export { countAccruals, creditAccruals } from './accruals/count.ts';
@@ -52,6 +53,12 @@ export {
   setResellerStaffOperation,
 } from './staff.ts';
 export {
+  listResellerTicketsOperation,
+  ResellerTicketView,
+  replyToResellerTicketOperation,
+  resolveResellerTicketOperation,
+} from './tickets.ts';
+export {
   createTierOperation,
   deleteTierOperation,
   listTiersOperation,
@@ -70,6 +77,7 @@ export const resellerOperations = [
   listAccrualsOperation,
   ...resellerAnnouncementOperations,
   ...resellerInviteOperations,
+  ...resellerTicketOperations,
 ] as const;
 
 /** What staff do about resellers. */

@@ -36,15 +36,15 @@ export {
   listTicketsOperation,
   replyToTicketOperation,
 } from './ticket-operations.ts';
-export { AnyTicketView, Text, TicketThread } from './ticket-schema.ts';
+export { AnyTicketView, Text, TicketThread, threadExample, viewThread } from './ticket-schema.ts';
 export {
   answerTicketOperation,
   getStaffTicketOperation,
   listStaffTicketsOperation,
   StaffTicketView,
 } from './ticket-staff.ts';
-export { listOpenTickets } from './ticket-store.ts';
-export { answerTicket, openTicketOf, readThread } from './tickets.ts';
+export { findTicket, listMessages, listOpenTickets, listTicketsOf } from './ticket-store.ts';
+export { answerAsReseller, answerTicket, openTicketOf, readThread } from './tickets.ts';
 export {
   announcementAudiences,
   announcementSeverities,

@@ -100,6 +100,31 @@ export async function listTickets(
   return rows;
 }
 
+/** A page of the tickets of several organizations, newest first, strictly after `after`. */
+export async function listTicketsOf(
+  db: Db,
+  args: {
+    org_ids: readonly Id<'org'>[];
+    status: TicketStatus | null;
+    after: { at: number; id: string } | null;
+    limit: number;
+  },
+): Promise<Ticket[]> {
+  const { rows } = await db.query<Ticket>({
+    name: 'support.list_tickets_of',
+    text: `
+      select ${COLUMNS} from ticket t
+       where t.org_id = any ($1) and ($2::text is null or t.status = $2)
+         and ($3::timestamptz is null or (t.created_at, t.id) < ($3, $4))
+       order by t.created_at desc, t.id desc limit $5`,
+    values: [
+      ...[args.org_ids, args.status],
+      ...[args.after === null ? null : new Date(args.after.at), args.after?.id ?? null, args.limit],
+    ],
+  });
+  return rows;
+}
+
 /**
  * A page of the open tickets of all organizations, oldest first, strictly after `after`; without `answered` those alone
  * that wait for staff. A request for higher limits is among them once somebody wrote about it: it has a list of its own.

@@ -244,6 +244,31 @@ async function mailAnswer(
   });
 }
 
+interface Answer {
+  readonly id: string;
+  /** Null: of any organization, for staff. */
+  readonly org_id: Id<'org'> | null;
+  readonly by: Pick<TicketMessage, 'author' | 'author_id' | 'author_name'>;
+  /** Null: nothing is said, which only an end can be. */
+  readonly text: string | null;
+  readonly resolve: boolean;
+}
+
+/** Writes an answer in the open transaction; who answers says it in the audit log. @throws ServiceError as `answerTicket`. */
+async function answer(context: Context, { id, org_id, by, text, resolve }: Answer): Promise<Ticket> {
+  const ticket = await getLocked(context, { id, org_id });
+  if (ticket.status !== 'open' && ticket.status !== 'resolved') throw ended(ticket, 'It has ended.');
+  if (resolve && ticket.kind === 'limit_increase')
+    throw ended(ticket, 'It is granted or refused by the service.');
+  const message = text === null ? null : await append(context, ticket, by, text);
+  const status: TicketStatus = resolve ? 'resolved' : 'open';
+  await move(context, ticket, { status, waiting_for: 'customer', resolution: (resolve && text) || '' });
+  // A change of status was an event already.
+  if (status === ticket.status) await announce(context, ticket, status);
+  if (message !== null && text !== null) await mailAnswer(context, ticket, { message, text, status });
+  return { ...ticket, status };
+}
+
 /**
  * Answers a ticket as staff, and ends it where `resolve` says so.
  * @throws ServiceError not_found, state_conflict once it has ended; also where a request for limits is to be resolved, which
@@ -254,19 +279,42 @@ export function answerTicket(
   args: { id: string; text: string; resolve: boolean },
 ): Promise<Thread> {
   return context.transaction(async (context) => {
-    const { text, resolve } = args;
-    const ticket = await getLocked(context, { id: args.id, org_id: null });
-    if (ticket.status !== 'open' && ticket.status !== 'resolved') throw ended(ticket, 'It has ended.');
-    if (resolve && ticket.kind === 'limit_increase') throw ended(ticket, 'Grant or refuse the request.');
     const { id: author_id, display: author_name } = actorOf(context.caller);
-    const message = await append(context, ticket, { author: 'staff', author_id, author_name }, text);
-    const status: TicketStatus = resolve ? 'resolved' : 'open';
-    const resolution = resolve ? text : '';
-    await move(context, ticket, { status, waiting_for: 'customer', resolution });
-    // A change of status was an event already.
-    if (status === ticket.status) await announce(context, ticket, status);
-    await record(context, 'staff.tickets.answer', ticket, { status });
-    await mailAnswer(context, ticket, { message, text, status });
+    const ticket = await answer(context, {
+      ...{ ...args, org_id: null, by: { author: 'staff', author_id, author_name } },
+    });
+    await record(context, 'staff.tickets.answer', ticket, { status: ticket.status });
     return readThread(context, { id: ticket.id, org_id: null });
+  });
+}
+
+/**
+ * The same as the reseller of the organization that wrote it, whose people the customer knows by the reseller's name. The entry
+ * of the audit log is the reseller's. @throws ServiceError not_found, state_conflict.
+ */
+export function answerAsReseller(
+  context: Context,
+  args: {
+    readonly id: string;
+    readonly org_id: Id<'org'>;
+    readonly reseller: { readonly id: Id<'org'>; readonly name: string };
+    readonly text: string | null;
+    readonly resolve: boolean;
+  },
+): Promise<Thread> {
+  const { reseller, ...what } = args;
+  return context.transaction(async (context) => {
+    const by = {
+      author: 'reseller',
+      author_id: actorOf(context.caller).id,
+      author_name: reseller.name,
+    } as const;
+    const ticket = await answer(context, { ...what, by });
+    const { id, subject, status } = ticket;
+    await writeAudit(context, {
+      ...{ action: `reseller.tickets.${args.resolve ? 'resolve' : 'reply'}`, org_id: reseller.id },
+      ...{ target: { type: 'ticket', id, display: subject }, after: { status } },
+    });
+    return readThread(context, { id, org_id: ticket.org_id });
   });
 }

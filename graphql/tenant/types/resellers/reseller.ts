@@ -25,12 +25,16 @@ import {
   listResellerAnnouncementsOperation,
   listResellerInvitesOperation,
   listResellerStaffOperation,
+  listResellerTicketsOperation,
   listTiersOperation,
   ResellerAnnouncementView,
   ResellerInviteView,
   ResellerStaffView,
+  ResellerTicketView,
   reclaimOperation,
+  replyToResellerTicketOperation,
   resellerUsageOperation,
+  resolveResellerTicketOperation,
   setChildTierOperation,
   setResellerStaffOperation,
   TierView,
@@ -69,6 +73,8 @@ const AnnouncementConnection = connectionType('ResellerAnnouncement', Announceme
 derive.enum('InviteCodeStatus', codeStates);
 const Invite = derive.output('ResellerInvite', ResellerInviteView);
 const InviteConnection = connectionType('ResellerInvite', Invite);
+const Ticket = derive.output('ResellerTicket', ResellerTicketView);
+const TicketConnection = connectionType('ResellerTicket', Ticket);
 const ChildConnection = connectionType('ResellerChild', Child);
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
@@ -132,6 +138,12 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
 });
 
 builder.objectFields(Reseller, (t) => ({
+  tickets: pageField(t, 'ResellerTickets', {
+    operation: listResellerTicketsOperation,
+    type: TicketConnection,
+    description: 'Tickets of customers with what was written, newest first.',
+    options: () => ({}),
+  }),
   usage: t.field({
     type: Usage,
     nullable: true,
@@ -298,4 +310,24 @@ mutation({
   input: deleteResellerInviteOperation.input,
   description: 'Revokes an invite code; customers that were made with it stay.',
   payload: done,
+});
+
+const ticket = (t: Fields) => ({
+  ticket: t.field({ type: Ticket, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'replyToResellerTicket',
+  operation: replyToResellerTicketOperation,
+  input: replyToResellerTicketOperation.input,
+  description: 'Answers a ticket of a customer; who asked is told by mail.',
+  payload: ticket,
+});
+
+mutation({
+  name: 'resolveResellerTicket',
+  operation: resolveResellerTicketOperation,
+  input: resolveResellerTicketOperation.input,
+  description: 'Says that the matter of a customer is settled; the customer can reopen it.',
+  payload: ticket,
 });
