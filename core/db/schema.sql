@@ -1304,13 +1304,16 @@ create table public.invite_code (
   created_by text not null,
   created_at timestamp with time zone not null,
   hash_key_id bytea,
+  reseller_id text,
   constraint invite_code_pkey PRIMARY KEY (id),
   constraint invite_code_hash_key UNIQUE (hash),
   constraint invite_code_check CHECK (((uses >= 0) AND (uses <= max_uses))),
   constraint invite_code_id_check CHECK ((id ~ '^ivc_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-  constraint invite_code_max_uses_check CHECK (((max_uses >= 1) AND (max_uses <= 10000)))
+  constraint invite_code_max_uses_check CHECK (((max_uses >= 1) AND (max_uses <= 10000))),
+  constraint invite_code_reseller_id_fkey FOREIGN KEY (reseller_id) REFERENCES org(id)
 );
 CREATE INDEX invite_code_newest ON public.invite_code USING btree (created_at DESC, id DESC);
+CREATE INDEX invite_code_of_reseller ON public.invite_code USING btree (reseller_id, created_at DESC, id DESC) WHERE (reseller_id IS NOT NULL);
 grant delete, insert, select, update on public.invite_code to svc_runtime;
 
 create table public.invite_code_use (

@@ -50,6 +50,7 @@ function add(to: Figures, sum: Readonly<Record<(typeof names)[number], number>>)
   for (const name of names) to[name] += sum[name];
 }
 
+/** All of `sums` together. */
 export function totalOf(sums: readonly UsageSum[]): Figures {
   const total = nothing();
   for (const sum of sums) add(total, sum);
