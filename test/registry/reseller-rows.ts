@@ -6,7 +6,7 @@ import type { Harness, Tenant } from './harness.ts';
 export async function makeResellerRows(
   harness: Harness,
   reseller: Tenant,
-): Promise<{ tier: string; child: string; allocation: string; announcement: string }> {
+): Promise<Record<'tier' | 'child' | 'allocation' | 'announcement' | 'invite' | 'ticket', string>> {
   const query = (text: string, values: unknown[]) => harness.pool.query({ name: '', text, values });
   const tier = newId('tier');
   const at = new Date();
@@ -30,5 +30,13 @@ export async function makeResellerRows(
      values ($1, $2, 'said', 'words of a reseller', 'info', $3, 'them', $3, $3)`,
     [announcement, reseller.org.id, at],
   );
-  return { tier, child: child.org.id, allocation, announcement };
+  const invite = newId('invite_code');
+  await query(
+    `insert into invite_code (id, reseller_id, hash, hash_key_id, hint, note, max_uses, expires_at, created_by, created_at)
+     select $1, $2, decode(md5($1), 'hex'), 'none', '...', 'theirs', 1, $3, 'them', $3`,
+    [invite, reseller.org.id, at],
+  );
+  const asked = { key: child.key, body: { subject: 'a customer asks', body: 'alone' } };
+  const { id: ticket } = (await harness.call('POST', '/v1/tickets', asked)).json() as { id: string };
+  return { tier, child: child.org.id, allocation, announcement, invite, ticket };
 }

@@ -94,6 +94,8 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/reseller/tiers': [their_rows.tier],
   '/v1/reseller/children': [their_rows.child],
   '/v1/reseller/announcements': [their_rows.announcement],
+  '/v1/reseller/invites': [their_rows.invite],
+  '/v1/reseller/tickets': [their_rows.ticket],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {
@@ -127,7 +129,13 @@ function seen(response: LightMyRequestResponse) {
 
 const addressed = operations.filter((operation) => operation.path.includes(':id'));
 
-const WHOLE = ['tickets.reply', 'orgs.close', 'evals.suites.cases.add', 'reseller.allocations.create'];
+const WHOLE = [
+  'tickets.reply',
+  'orgs.close',
+  'evals.suites.cases.add',
+  'reseller.allocations.create',
+  'reseller.tickets.reply',
+];
 /** A body that is complete where one without its members would be refused before its target is looked for. */
 function wholeBody({ name, request }: (typeof operations)[number]): object {
   return WHOLE.includes(name) ? (request ?? {}) : {};
