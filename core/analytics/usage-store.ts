@@ -311,24 +311,3 @@ export async function listUsers(db: Db, since: Date): Promise<Id<'org'>[]> {
   });
   return rows.map(({ org_id }) => org_id);
 }
-
-/** What live calls of several organizations cost since `since`, by organization; one without calls has none. */
-export async function sumCosts(
-  db: Db,
-  args: { org_ids: readonly Id<'org'>[]; since: Date },
-): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await db.query<{ org_id: string; cost_micro: number }>({
-    name: 'analytics.sum_costs',
-    text: `
-      with seal as (select coalesce(until, '-infinity') as until from usage_seal)
-      select org_id, sum(cost_micro)::bigint as cost_micro from (
-        select org_id, cost_micro from usage_hour
-         where org_id = any ($1) and environment = 'live' and hour >= $2 and hour < (select until from seal)
-        union all
-        select org_id, cost_micro from request_row
-         where org_id = any ($1) and environment = 'live' and ts >= greatest($2, (select until from seal))) counted
-       group by org_id`,
-    values: [args.org_ids, args.since],
-  });
-  return new Map(rows.map(({ org_id, cost_micro }) => [org_id, cost_micro]));
-}

@@ -1,12 +1,10 @@
 // Where the budget of a run stands: what `svc.budget` of calls has asked for (docs/limits.md#runs).
 import { type Static, Type } from 'typebox';
 import { type Context, idOf, isId, named, notFound, operation, orgCaller } from '../kernel/index.ts';
-import { readRun, runOf } from '../ledger/index.ts';
+import { RUN_LENGTH_MAX, readRun, runOf } from '../ledger/index.ts';
 import { findOrg, findPepper, ledgerOf, listProjects } from '../orgs/index.ts';
 import { bookOf } from './change.ts';
 import { numberOf, sightOf } from './view.ts';
-
-const RUN_LENGTH_MAX = 128;
 
 export const RunView = named(
   'Run',

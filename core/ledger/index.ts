@@ -51,7 +51,7 @@ export {
   sumDays,
   sumEntries,
 } from './report/store.ts';
-export { runOf } from './runs/name.ts';
+export { RUN_LENGTH_MAX, runOf } from './runs/name.ts';
 export { purgeRuns, readRun } from './runs/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
 export {

@@ -21,13 +21,8 @@ interface Asked {
 /** What is asked of what a caller said of a call. */
 export function saidOf({ user, session, app, tag, tag_value }: CallerFilter): Asked {
   const parts: string[] = [];
-  const exact = [
-    ...([
-      ['user_hash', user],
-      ['session_id', session],
-      ['app_id', app],
-    ] as const),
-  ].filter(([, value]) => value !== null);
+  const named = { user_hash: user, session_id: session, app_id: app };
+  const exact = Object.entries(named).filter(([, value]) => value !== null);
   for (const [name] of exact) parts.push(` and ${name} = {${name}:String}`);
   if (tag !== null) {
     parts.push(

@@ -27,7 +27,6 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
     sumOrgs: (args, by) => sums.sumOrgs(db, args, by),
-    sumCosts: (args) => sums.sumCosts(db, args),
     countCapacity: (args) => sums.countCapacity(db, args),
     readCosts: (args) => sums.readCosts(db, args),
     listModelsUsed: (of) => sums.listModelsUsed(db, of),

@@ -5,12 +5,12 @@
 // within a partition, which is the day of the call, so what belongs together always meets. `version` is first the rank, by
 // which a row of the sweeper, or one that was rebuilt, gives way to that of the call's real end, and each to itself without its end
 // user; then the first that was stored, so that nothing read changes when a batch comes again.
+import { KEPT_DAYS } from '../store.ts';
 import type { RequestRow } from '../types.ts';
 import type { ClickHouse } from './client.ts';
 
 /** Ranks of rows; an erased row has one more. */
 export const RANKS = { lost: 1, rebuilt: 3, ended: 5 } as const;
-export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 
 const WORD = 'LowCardinality(String)';
 

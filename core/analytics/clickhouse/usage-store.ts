@@ -82,23 +82,6 @@ export async function sumOrgs(
   return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
 }
 
-/** What each organization paid for live calls since `since`. */
-export async function sumCosts(
-  db: ClickHouse,
-  { org_ids, since }: { readonly org_ids: readonly Id<'org'>[]; readonly since: Date },
-): Promise<ReadonlyMap<string, number>> {
-  if (org_ids.length === 0) return new Map();
-  const rows = await db.query<{ org_id: string; cost_micro: number }>({
-    name: 'analytics.sum_costs',
-    text: `
-      select org_id, sum(cost_micro) as cost_micro from request_row final
-       where org_id in {org_ids:Array(String)} and environment = 'live' and ts >= ${at('since')}
-       group by org_id`,
-    values: { org_ids, since: since.getTime() },
-  });
-  return new Map(rows.map(({ org_id, cost_micro }) => [org_id, cost_micro]));
-}
-
 /** Calls since `since` that ended because no provider had capacity. */
 export async function countCapacity(
   db: ClickHouse,
@@ -265,11 +248,7 @@ export function sumOrg(db: ClickHouse, org_id: Id<'org'>): Promise<OrgDay[]> {
   return db.query<OrgDay>({
     name: 'analytics.sum_org',
     text: `
-      select environment, formatDateTime(ts, '%F') as day, model, provider, byok, count() as requests,
-             countIf(status = 'ok') as ok, countIf(status in ('error', 'rejected')) as errors,
-             sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
-             sum(cache_read_tokens) as cache_read_tokens, sum(cache_write_tokens) as cache_write_tokens,
-             sum(reasoning_tokens) as reasoning_tokens, sum(cost_micro) as cost_micro
+      select environment, formatDateTime(ts, '%F') as day, model, provider, byok, ${FIGURES}
         from request_row final where org_id = {org_id:String}
        group by environment, day, model, provider, byok`,
     values: { org_id },

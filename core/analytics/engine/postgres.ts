@@ -35,7 +35,6 @@ export function postgresReader(db: Db): RowReader {
     sumUsage: (filter, by) => usage.sumUsage(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
     sumOrgs: (args, by) => sumOrgs(db, args, by),
-    sumCosts: (args) => usage.sumCosts(db, args),
     countCapacity: (args) => usage.countCapacity(db, args),
     readCosts: (args) => usage.readCosts(db, args),
     listModelsUsed: (of) => usage.listModelsUsed(db, of),

@@ -108,11 +108,6 @@ export interface RowReader {
     args: { readonly org_ids: readonly Id<'org'>[]; readonly from: Date; readonly to: Date },
     by: { readonly starts: readonly number[]; readonly group: 'org' | 'model' | null },
   ): Promise<UsageSum[]>;
-  /** What each of `org_ids` paid for live calls since `since`, micro-USD; those that paid nothing are absent. */
-  sumCosts(args: {
-    readonly org_ids: readonly Id<'org'>[];
-    readonly since: Date;
-  }): Promise<ReadonlyMap<string, number>>;
   countCapacity(args: Place & { readonly since: Date }): Promise<number>;
   readCosts(args: {
     readonly org_id: Id<'org'>;

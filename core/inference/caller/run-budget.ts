@@ -1,5 +1,6 @@
 // Reads the budget of a run, `svc.budget` (docs/limits.md#runs).
 import type { JsonObject } from '../../kernel/index.ts';
+import { RUN_LENGTH_MAX } from '../../ledger/index.ts';
 import type { SvcOptions } from '../canonical/types.ts';
 import {
   fail,
@@ -13,7 +14,6 @@ import {
 } from './read.ts';
 
 const BUDGET_KEYS = new Set(['id', 'max_micro']);
-export const RUN_LENGTH_MAX = 128;
 
 /**
  * The budget of the run of a call: that of the body, or of the header, whole. An id without a budget is refused: a call that

@@ -2,8 +2,8 @@
 // (`svc`), and what every answer ends with.
 import { type TSchema, Type } from 'typebox';
 import { type JsonObject, named, nullable, oneOf } from '../../kernel/index.ts';
+import { RUN_LENGTH_MAX } from '../../ledger/index.ts';
 import { type ParameterName, parameters } from '../canonical/parameters.ts';
-import { RUN_LENGTH_MAX } from './run-budget.ts';
 import {
   AFFINITIES,
   APP_LENGTH_MAX,

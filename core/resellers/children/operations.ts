@@ -65,9 +65,12 @@ const childExample: ChildView = {
 };
 
 async function viewChildren(context: Context, children: readonly Child[]): Promise<ChildView[]> {
-  const since = new Date(context.now().getTime() - 30 * DAY_MS);
+  const to = context.now();
+  const from = new Date(to.getTime() - 30 * DAY_MS);
   const org_ids = children.map(({ id }) => id);
-  const costs = await readerOf({ ...context, db: context.acrossOrgs.db }).sumCosts({ org_ids, since });
+  const reader = readerOf({ ...context, db: context.acrossOrgs.db });
+  const sums = await reader.sumOrgs({ org_ids, from, to }, { starts: [from.getTime()], group: 'org' });
+  const costs = new Map(sums.map(({ key, cost_micro }) => [key, cost_micro]));
   const balances = new Map<number, { available_micro_usd: number; held_micro_usd: number }>();
   for (const shard of new Set(children.map((child) => child.shard))) {
     const books = children.filter((child) => child.shard === shard).map(({ live_book_id }) => live_book_id);
