@@ -1,7 +1,7 @@
 // Sums of rows in ClickHouse.
 import { SANDBOX } from '../../catalog/index.ts';
 import type { Environment, Id, RequestId } from '../../kernel/index.ts';
-import { STEP } from '../days/store.ts';
+import { excusedOf, STEP } from '../days/store.ts';
 import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
 import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
@@ -145,11 +145,7 @@ export async function listUsers(db: ClickHouse, since: Date): Promise<Id<'org'>[
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Classes of faults that the caller caused, as `days/store.ts` has them. */
-const EXCUSED = `
-  (outcome in ('cancelled', 'hedge_lost')
-   or error_class in ('context_length', 'content_filter', 'client', 'too_large', 'client_gone')
-   or pool_id = 'byok' and error_class in ('auth', 'quota', 'rate_limit'))`;
+const EXCUSED = excusedOf('');
 
 const dayOf = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) + DAY_MS, sandbox: SANDBOX });
 

@@ -7,10 +7,12 @@ import type { AppDaySum, EndpointDaySum } from '../engine/types.ts';
 const LOCK = 7_305_118_217;
 
 /** Classes of faults that the caller caused (docs/outcomes.md#faults-of-a-provider); with an own key also what its account causes. */
-const EXCUSED = `
-  (a.outcome in ('cancelled', 'hedge_lost')
-   or a.error_class in ('context_length', 'content_filter', 'client', 'too_large', 'client_gone')
-   or a.pool_id = 'byok' and a.error_class in ('auth', 'quota', 'rate_limit'))`;
+/** Of attempts `of` (`a.`, or nothing), in the SQL of either engine. */
+export const excusedOf = (of: string): string => `
+  (${of}outcome in ('cancelled', 'hedge_lost')
+   or ${of}error_class in ('context_length', 'content_filter', 'client', 'too_large', 'client_gone')
+   or ${of}pool_id = 'byok' and ${of}error_class in ('auth', 'quota', 'rate_limit'))`;
+const EXCUSED = excusedOf('a.');
 
 /** Steps of times: 5 % each, so that a middle of several days is exact to 2.5 %. */
 export const STEP = 1.05;
