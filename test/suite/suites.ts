@@ -15,7 +15,7 @@ import { root } from './parts.ts';
 import { runNode } from './program.ts';
 
 /** Time limits far above what a suite needs, so that a run that hangs ends and says where. */
-const LIMIT_MINUTES = { check: 5, all: 45, most: 45, kubernetes: 20 } as const;
+const LIMIT_MINUTES = { check: 5, all: 75, most: 60, kubernetes: 20 } as const;
 /** At most this many files are run a second time: if more fail, it is no accident. */
 const AGAIN_MAX = 4;
 
