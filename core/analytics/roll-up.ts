@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
  */
 const LATE_MS = 30 * 60_000;
 /** `LATE_MS` and a margin for clocks of two processes that differ and for a slow transaction. */
-const SEAL_AFTER_MS = 45 * 60_000;
+export const SEAL_AFTER_MS = 45 * 60_000;
 
 /** Whether a row of the call `request_id` may belong to a sealed hour at `now_ms`. */
 export function isLate(request_id: string, now_ms: number): boolean {

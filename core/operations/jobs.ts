@@ -346,7 +346,11 @@ export function upkeepJobs(pool: Pool, rows: JobParts['rows'] = {}): Job[] {
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
     { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
-    { name: 'roll_up_usage', every_ms: 60 * SECOND, run: () => rollUpUsage(pool, now()) },
+    {
+      name: 'roll_up_usage',
+      every_ms: 60 * SECOND,
+      run: async () => (await rollUpUsage(pool, now())) + ((await keeper?.sumHours(now())) ?? 0),
+    },
     {
       name: 'row_partitions',
       every_ms: 6 * HOUR,

@@ -10,7 +10,7 @@ import { dropOldDays } from '@svc/core/analytics/store.ts';
 import { lockSubjectCalls, unlinkCalls } from '@svc/core/analytics/subjects/store.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import type { Id } from '@svc/core/kernel/index.ts';
-import { startClickHouse, type TestClickHouse } from '../sim/clickhouse/start.ts';
+import { sharedClickHouse } from '../sim/clickhouse/start.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 
@@ -59,7 +59,6 @@ export function clickHouseEngine(db: ClickHouse): Engine {
 export interface Engines {
   readonly pool: Pool;
   readonly clickhouse: ClickHouse;
-  readonly server: TestClickHouse;
   readonly url: string;
   readonly both: readonly [Engine, Engine];
 }
@@ -68,10 +67,8 @@ export interface Engines {
 export async function openEngines(): Promise<Engines> {
   const pool = createPool(await createTestDatabase(), { max: 4 });
   atFileEnd(() => pool.end());
-  const server = await startClickHouse();
-  atFileEnd(() => server.stop());
-  const url = await server.database('rows');
+  const url = await sharedClickHouse();
   const clickhouse = openClickHouse(url);
   atFileEnd(() => clickhouse.close());
-  return { pool, clickhouse, server, url, both: [postgresEngine(pool), clickHouseEngine(clickhouse)] };
+  return { pool, clickhouse, url, both: [postgresEngine(pool), clickHouseEngine(clickhouse)] };
 }

@@ -16,21 +16,18 @@ import { type Id, type RequestId, silentLog } from '@svc/core/kernel/index.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { svcOf } from '../calls/caller.ts';
 import { bodyOf, eventually, idOf, openWorld, type World } from '../calls/world.ts';
-import { startClickHouse, type TestClickHouse } from '../sim/clickhouse/start.ts';
+import { sharedClickHouse } from '../sim/clickhouse/start.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { runSvcctl } from '../support/programs/svcctl.ts';
 
 const HOUR_MS = 3_600_000;
 let world: World;
-let server: TestClickHouse;
 let pool: Pool;
 let org: Awaited<ReturnType<World['org']>>;
 /** What each call cost, as its caller saw it. */
 const costs = new Map<RequestId, number>();
 
 beforeAll(async () => {
-  server = await startClickHouse();
-  atFileEnd(() => server.stop());
   world = await openWorld({ models: { chat: 1 }, gateway: 'alone' });
   atFileEnd(() => world.close());
   pool = createPool(world.database_url, { max: 3 });
@@ -114,7 +111,7 @@ test('rows that are missing in PostgreSQL are rebuilt from metering, and give wa
 });
 
 test('rows that are missing in ClickHouse are rebuilt there likewise, all of them where it is empty', async () => {
-  const url = await server.database('rebuilt');
+  const url = await sharedClickHouse();
   const analytics = openAnalytics({ analytics_url: url, analytics_dual: 'off' });
   const log = await analytics.openLog({ db: pool, log: silentLog, spool_dir: folder() });
   const db = openClickHouse(url);
@@ -139,7 +136,7 @@ async function copyTo(url: string): Promise<CopiedDay[]> {
 }
 
 test('a copy that is broken off goes on, leaves nothing twice, and its cost is what was metered', async () => {
-  const url = await server.database('copied');
+  const url = await sharedClickHouse();
   const total = sumOf([...costs.keys()]);
   const stopping = backfill(pool, { url, from: null, to: null });
   await stopping.next();
@@ -167,7 +164,7 @@ test('a copy that is broken off goes on, leaves nothing twice, and its cost is w
 
 test('svcctl copies, prints one object of JSON, tells its progress beside it, and says by its exit code what differs', async () => {
   const env = { SVC_DATABASE_URL: world.database_url, SVC_DATA_DIR: '/nonexistent' };
-  const url = await server.database('by_hand');
+  const url = await sharedClickHouse();
   const run = (...flags: string[]) =>
     runSvcctl(['analytics', 'backfill', ...flags], { ...env, SVC_ANALYTICS_URL: url });
   expect(await runSvcctl(['analytics', 'backfill'], env)).toMatchObject({ code: 2, out: '' });

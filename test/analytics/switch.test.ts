@@ -24,19 +24,16 @@ import { eraseBatch, requestErasure, sweepErased } from '@svc/core/privacy/index
 import { beforeAll, expect, test } from 'vitest';
 import type { Tenant } from '../registry/harness.ts';
 import { canaryRow, rowOf } from '../registry/rows.ts';
-import { startClickHouse, type TestClickHouse } from '../sim/clickhouse/start.ts';
+import { sharedClickHouse } from '../sim/clickhouse/start.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { provision } from '../support/provision.ts';
 import { bucketsOf } from './buckets.ts';
 
 const root_key = Buffer.alloc(32, 7);
-let server: TestClickHouse;
 let database_url: string;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startClickHouse();
-  atFileEnd(() => server.stop());
   database_url = await createTestDatabase();
   pool = createPool(database_url, { max: 4 });
   atFileEnd(() => pool.end());
@@ -77,7 +74,7 @@ async function usage(context: Context, org_id: Id<'org'>) {
 
 test('the store is changed while rows are written, and at no step is one missing or there twice', async () => {
   const org_id = 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J' as Id<'org'>;
-  const url = await server.database('switched');
+  const url = await sharedClickHouse();
   let rows = 0;
   let cost_micro = 0;
   const write = (log: RequestLog, count: number) => {
@@ -123,7 +120,7 @@ test('the store is changed while rows are written, and at no step is one missing
 
 test('samples of a canary are counted once however often its rows come, in PostgreSQL, wherever rows are read', async () => {
   const org_id = 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K' as Id<'org'>;
-  const { log, context } = await program(await server.database('sampled'));
+  const { log, context } = await program(await sharedClickHouse());
   const call = { policy: 'p', version: 2, endpoint_id: 'ep_c', arm: 'canary', outcome: 'ok' } as const;
   const sampled = canaryRow(tenantOf(org_id), call);
   for (let i = 0; i < 3; i++) {
@@ -143,7 +140,7 @@ test('samples of a canary are counted once however often its rows come, in Postg
 
 test('an end user is erased in both stores, counts each call once, and stays erased though ClickHouse failed between', async () => {
   const { org_id } = await provision({ database_url, live_micro_usd: 0 });
-  const { log, services } = await program(await server.database('subjects'), 'read-clickhouse');
+  const { log, services } = await program(await sharedClickHouse(), 'read-clickhouse');
   const pepper = (await findPepper({ db: pool, root_key }, org_id)) as Buffer;
   const user_hash = hashOfEndUser(pepper, 'somebody');
   const mine = Array.from({ length: 3 }, () =>
@@ -181,7 +178,7 @@ test('an end user is erased in both stores, counts each call once, and stays era
 
 test('the rows of an erased organization go in ClickHouse, its sums stay without what leads back to it', async () => {
   const { org_id } = await provision({ database_url, slug: 'to-be-erased', live_micro_usd: 0 });
-  const { log, services } = await program(await server.database('orgs'));
+  const { log, services } = await program(await sharedClickHouse());
   const keeper = services.row_keeper as RowKeeper;
   for (let i = 0; i < 4; i++) log.write(rowOf(tenantOf(org_id), { cost_micro: 25, app_id: 'named-app' }));
   await log.flush();

@@ -9,6 +9,7 @@ import { migrate, migrateLedger } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { hostAnswerCheck } from '../answers/host.ts';
+import { startClickHouse } from '../sim/clickhouse/start.ts';
 import { sharded, usualLedgers } from './books.ts';
 import { type EngineHost, hostEngines, type Shared } from './engines.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
@@ -39,6 +40,10 @@ function hostShared(dir: string): Promise<EngineHost> {
     async temporal(): Promise<Shared> {
       const { address, namespace, ui_url, stop } = await startTemporal();
       return { access: { address, namespace, ui_url }, stop };
+    },
+    async clickhouse(): Promise<Shared> {
+      const { url, stop } = await startClickHouse();
+      return { access: { url }, stop };
     },
     async kubernetes(): Promise<Shared> {
       const { url, token, ca_file, kubeconfig, stop } = await startKubernetes();

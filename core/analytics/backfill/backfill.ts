@@ -2,7 +2,8 @@
 // have is passed over, so a copy that was interrupted goes on where it stopped; a row that is copied twice is there once.
 import type { Pool } from '../../db/index.ts';
 import { sumMetered } from '../../ledger/index.ts';
-import { openClickHouse } from '../clickhouse/client.ts';
+import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts';
+import { holdDay, releaseDay } from '../clickhouse/hours-store.ts';
 import { prepareTables } from '../clickhouse/tables-store.ts';
 import { sumOfDay } from '../clickhouse/usage-store.ts';
 import { type CopiedRow, writeRows } from '../clickhouse/write-store.ts';
@@ -55,6 +56,27 @@ function daysBetween(first: string, last: string): string[] {
 }
 
 /**
+ * Copies a day whole; returns how many rows. Its sums are not read meanwhile, and neither after a copy that was interrupted:
+ * these rows say when they were stored at their source, by which nobody would find that they came late.
+ */
+async function copyDay(
+  { pool, target }: { pool: Pool; target: ClickHouse },
+  { day, ...span }: { readonly day: string; readonly from: Date; readonly until: Date },
+): Promise<number> {
+  let copied = 0;
+  await holdDay(target, day);
+  for (let after = '', more = true; more; ) {
+    const page = await pageRows(pool, { ...span, after, limit: PAGE });
+    if (page.length > 0) await writeRows(target, await withAttempts(pool, page), { repeats: false });
+    copied += page.length;
+    more = page.length === PAGE;
+    after = page.at(-1)?.request_id ?? '';
+  }
+  await releaseDay(target, day);
+  return copied;
+}
+
+/**
  * Copies the days from `from` to `to`, both included and all that have rows unless given, to the server at `url`; tells each
  * day as it is done. @throws Error of either store; what was copied stays.
  */
@@ -70,15 +92,8 @@ export async function* backfill(
     for (const day of daysBetween(from ?? ever.first, to ?? ever.last)) {
       const span = { from: new Date(day), until: new Date(Date.parse(day) + DAY_MS) };
       const [source, present] = [await sumRows(pool, span), await sumOfDay(target, day)];
-      let copied = 0;
-      if (source.rows !== present.rows || source.cost_micro !== present.cost_micro)
-        for (let after = '', more = true; more; ) {
-          const page = await pageRows(pool, { ...span, after, limit: PAGE });
-          if (page.length > 0) await writeRows(target, await withAttempts(pool, page), { repeats: false });
-          copied += page.length;
-          more = page.length === PAGE;
-          after = page.at(-1)?.request_id ?? '';
-        }
+      const is_whole = source.rows === present.rows && source.cost_micro === present.cost_micro;
+      const copied = is_whole ? 0 : await copyDay({ pool, target }, { day, ...span });
       const [now, there] = [await sumRows(pool, span), await sumOfDay(target, day)];
       const metered_micro = await metered(pool, span);
       const is_equal = now.rows === there.rows && there.cost_micro === metered_micro;

@@ -71,6 +71,22 @@ const ATTEMPT_TYPES: Readonly<Record<string, string>> = {
   ...{ duration_ms: 'Nullable(Float64)', output_tokens: 'Int64' },
 };
 const TIME = "DateTime64(3, 'UTC')";
+const HOUR = "DateTime('UTC')";
+const MADE = "DateTime64(6, 'UTC')";
+/** What sums of an hour are made by, and their figures. */
+export const HOUR_TYPES = {
+  ...{ org_id: 'String', environment: WORD, project_id: WORD, key_id: WORD, model: WORD, provider: WORD },
+  ...{
+    byok: 'Bool',
+    app_id: WORD,
+    requests: 'UInt64',
+    ok: 'UInt64',
+    errors: 'UInt64',
+    input_tokens: 'Int64',
+  },
+  ...{ output_tokens: 'Int64', cache_read_tokens: 'Int64', cache_write_tokens: 'Int64' },
+  ...{ reasoning_tokens: 'Int64', cost_micro: 'Int64' },
+} as const;
 /** 2^56 less a time in microseconds: the earlier, the higher. */
 const VERSION =
   'UInt64 default bitShiftLeft(toUInt64(rank), 56) + (72057594037927935 - toUnixTimestamp64Micro(stored_at))';
@@ -117,6 +133,25 @@ const TABLES: readonly Table[] = [
     indexes: [],
     rest: `engine = SummingMergeTree(times) partition by toYYYYMM(call_ts)
   order by request_id ttl toDateTime(call_ts) + toIntervalDay(${KEPT_DAYS.rows}) settings ttl_only_drop_parts = 1`,
+  },
+  // Sums of hours, which stay when their rows are gone (hours-store.ts).
+  {
+    name: 'usage_hour',
+    columns: { hour: HOUR, made_at: MADE, ...HOUR_TYPES },
+    indexes: [],
+    rest: 'engine = MergeTree partition by toYYYYMM(hour) order by (org_id, environment, hour, made_at)',
+  },
+  {
+    name: 'usage_seal',
+    columns: { hour: HOUR, made_at: MADE, state: WORD },
+    indexes: [],
+    rest: 'engine = MergeTree order by (hour, made_at)',
+  },
+  {
+    name: 'usage_look',
+    columns: { until: HOUR, checked: MADE },
+    indexes: [],
+    rest: 'engine = MergeTree order by checked ttl toDateTime(checked) + toIntervalDay(60)',
   },
 ];
 

@@ -7,9 +7,19 @@ import type { usageGroupings } from '../usage.ts';
 import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
 import { at, saidOf } from './filter-store.ts';
+import {
+  FIGURES,
+  findSummed,
+  OF_ROWS,
+  OF_SUMS,
+  SUMMED,
+  type SummedHours,
+  summedValues,
+} from './hours-store.ts';
 import { callsOf } from './read-store.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The key of each grouping; one that is added does not compile until it has a key here. */
 const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
@@ -23,42 +33,100 @@ const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
   user: 'user_hash',
   session: 'session_id',
 };
-const FIGURES = `
-  count() as requests, countIf(status = 'ok') as ok, countIf(status in ('error', 'rejected')) as errors,
-  sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
-  sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens, sum(cost_micro) as cost_micro`;
 const NAMED = ['project_id', 'key_id', 'model', 'provider'] as const;
 type Named = (typeof NAMED)[number];
 
+interface Asked {
+  readonly name: string;
+  /** Which calls, in rows and in sums alike; with its parameters, which include `starts`. */
+  readonly of: string;
+  /** A further condition that only rows can meet. */
+  readonly said: string;
+  readonly key: string;
+  readonly key_of_sums: string;
+  readonly from: Date;
+  readonly to: Date;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const OF_SPAN = `ts >= ${at('from')} and ts < ${at('to')}`;
+
+function rowsText({ of, said, key }: Asked, more: string): string {
+  return `
+    select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
+      from request_row final where ${of} and ${OF_SPAN}${said} ${more}
+     group by bucket_ms, key`;
+}
+
+/** Whole hours that were summed are read from their sums, all others from rows. */
+function bothText(asked: Asked): string {
+  return `
+    select bucket_ms, key, ${SUMMED} from (
+      select roundDown(toInt64(toUnixTimestamp(hour)) * 1000, {starts:Array(Int64)}) as bucket_ms, ${asked.key_of_sums} as key,
+             ${SUMMED} from usage_hour as s where ${asked.of} and ${OF_SUMS}
+       group by bucket_ms, key
+      union all ${rowsText(asked, `and ${OF_ROWS}`)}) as s
+     group by bucket_ms, key`;
+}
+
+async function sum(db: ClickHouse, asked: Asked, hours: SummedHours | null): Promise<UsageSum[]> {
+  const { name, from, to, values } = asked;
+  const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
+    name,
+    text: hours === null ? rowsText(asked, '') : bothText(asked),
+    values: {
+      ...{ ...values, from: from.getTime(), to: to.getTime() },
+      ...(hours === null ? {} : summedValues(hours)),
+    },
+  });
+  return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
+}
+
+/** What sums answer where only rows know: nothing of whom, of which session and with which tags. */
+const UNKNOWN: Readonly<Record<string, string>> = { user: `''`, session: `''`, tag: `''` };
+
+/** The hours whose sums may answer; those whose rows are gone even where only rows know what is asked, as "". */
+async function hoursOf(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<SummedHours | null> {
+  const { org_id, environment, from, to, user, session, tag, tag_value } = filter;
+  const asks_of_rows = [user, session, tag].some((value) => value !== null);
+  if (asks_of_rows && ![user, session, tag === null ? null : (tag_value ?? tag)].every((value) => !value))
+    return null;
+  const of_rows = asks_of_rows || (by.group ?? '') in UNKNOWN;
+  const end = of_rows ? new Date(Math.min(to.getTime(), by.kept_from)) : to;
+  const hours = await findSummed(db, { org_ids: [org_id], environment, from, to: end });
+  if (hours === null) return null;
+  // An hour without rows cannot be split between two buckets: it is in the one that it begins in.
+  const split = by.starts
+    .filter((start, i) => i > 0 && start % HOUR_MS !== 0)
+    .map((start) => Math.floor(start / HOUR_MS) * HOUR_MS)
+    .filter((hour) => hour >= by.kept_from && hour < hours.until);
+  return { ...hours, of_rows: [...new Set([...hours.of_rows, ...split])] };
+}
+
 /** Sums per bucket and value of the group. */
-export async function sumUsage(
-  db: ClickHouse,
-  filter: UsageFilter,
-  by: Pick<UsageBy, 'starts' | 'group' | 'tag'>,
-): Promise<UsageSum[]> {
+export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
   const { org_id, environment, from, to, user, session, app, tag, tag_value, ...others } = filter;
   // Whatever is added to filters does not compile until it is asked here.
   const asked: Readonly<Record<Named, string | null>> & {
     [K in Exclude<keyof typeof others, Named>]: never;
   } = others;
-  const key = by.group === null ? `''` : KEYS[by.group as keyof typeof KEYS];
   const named = NAMED.filter((name) => asked[name] !== null);
-  const said = saidOf({ user, session, app, tag, tag_value });
-  const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
-    name: 'analytics.sum_usage',
-    text: `
-      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
-        from request_row final
-       where org_id = {org_id:String} and environment = {environment:String} and ts >= ${at('from')} and ts < ${at('to')}
-         ${named.map((name) => `and ${name} = {${name}:String}`).join(' ')}${said.text}
-       group by bucket_ms, key`,
-    values: {
-      ...{ org_id, environment, from: from.getTime(), to: to.getTime(), tag: by.tag ?? '' },
-      ...{ starts: by.starts, ...said.values },
-      ...Object.fromEntries(named.map((name) => [name, asked[name]])),
+  const said = saidOf({ user, session, app: null, tag, tag_value });
+  const key = by.group === null ? `''` : KEYS[by.group as keyof typeof KEYS];
+  const equal = [...named, ...(app === null ? [] : ['app_id'])];
+  return sum(
+    db,
+    {
+      name: 'analytics.sum_usage',
+      of: ['org_id', 'environment', ...equal].map((name) => `${name} = {${name}:String}`).join(' and '),
+      ...{ said: said.text, key, key_of_sums: UNKNOWN[by.group ?? ''] ?? key, from, to },
+      values: {
+        ...{ org_id, environment, app_id: app, tag: by.tag ?? '', starts: by.starts, ...said.values },
+        ...Object.fromEntries(named.map((name) => [name, asked[name]])),
+      },
     },
-  });
-  return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
+    await hoursOf(db, filter, by),
+  );
 }
 
 /** Sums of the live calls of several organizations. */
@@ -67,19 +135,18 @@ export async function sumOrgs(
   args: { readonly org_ids: readonly Id<'org'>[]; readonly from: Date; readonly to: Date },
   by: { readonly starts: readonly number[]; readonly group: 'org' | 'model' | null },
 ): Promise<UsageSum[]> {
-  const { org_ids, from, to } = args;
-  if (org_ids.length === 0) return [];
+  if (args.org_ids.length === 0) return [];
   const key = { org: 'org_id', model: 'model', none: `''` }[by.group ?? 'none'];
-  const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
-    name: 'analytics.sum_orgs',
-    text: `
-      select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
-        from request_row final
-       where org_id in {org_ids:Array(String)} and environment = 'live' and ts >= ${at('from')} and ts < ${at('to')}
-       group by bucket_ms, key`,
-    values: { org_ids, from: from.getTime(), to: to.getTime(), starts: by.starts },
-  });
-  return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
+  return sum(
+    db,
+    {
+      name: 'analytics.sum_orgs',
+      of: `org_id in {org_ids:Array(String)} and environment = 'live'`,
+      ...{ said: '', key, key_of_sums: key, from: args.from, to: args.to },
+      values: { org_ids: args.org_ids, starts: by.starts },
+    },
+    await findSummed(db, { ...args, environment: 'live' }),
+  );
 }
 
 /** Calls since `since` that ended because no provider had capacity. */
@@ -229,11 +296,23 @@ export async function sumOfDay(db: ClickHouse, day: string): Promise<{ rows: num
   return sum ?? { rows: 0, cost_micro: 0 };
 }
 
+/** Calls of an organization by day, those of hours whose rows are gone from their sums. */
+const ORG_DAYS = `
+  select environment, formatDateTime(ts, '%F') as day, model, provider, byok, ${FIGURES}
+    from request_row final where org_id = {org_id:String}
+   group by environment, day, model, provider, byok
+  union all
+  select environment, formatDateTime(hour, '%F') as day, model, provider, byok, ${SUMMED}
+    from usage_hour as s
+   where org_id = {org_id:String} and hour < (select toStartOfDay(if(count() = 0, now(), min(ts))) from request_row)
+     and (hour, made_at) in (select hour, max(made_at) from usage_seal where state = 'summed' group by hour)
+   group by environment, day, model, provider, byok`;
+
 /** How many calls an organization has. */
 export async function countOrg(db: ClickHouse, org_id: Id<'org'>): Promise<number> {
   const [row] = await db.query<{ n: number }>({
     name: 'analytics.count_org',
-    text: 'select count() as n from request_row final where org_id = {org_id:String}',
+    text: `select sum(requests) as n from (${ORG_DAYS})`,
     values: { org_id },
   });
   return row?.n ?? 0;
@@ -241,12 +320,5 @@ export async function countOrg(db: ClickHouse, org_id: Id<'org'>): Promise<numbe
 
 /** All calls of an organization by day. */
 export function sumOrg(db: ClickHouse, org_id: Id<'org'>): Promise<OrgDay[]> {
-  return db.query<OrgDay>({
-    name: 'analytics.sum_org',
-    text: `
-      select environment, formatDateTime(ts, '%F') as day, model, provider, byok, ${FIGURES}
-        from request_row final where org_id = {org_id:String}
-       group by environment, day, model, provider, byok`,
-    values: { org_id },
-  });
+  return db.query<OrgDay>({ name: 'analytics.sum_org', text: ORG_DAYS, values: { org_id } });
 }

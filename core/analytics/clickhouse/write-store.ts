@@ -151,9 +151,9 @@ export async function unlinkRows(
   });
 }
 
-/** Deletes rows and attempts of an organization; a mask is written, and merges leave them out. */
+/** Deletes rows, attempts and sums of an organization; a mask is written, and merges leave them out. */
 export async function eraseOrgRows(db: ClickHouse, org_id: Id<'org'>): Promise<void> {
-  for (const table of ['request_row', 'request_attempt'])
+  for (const table of ['request_row', 'request_attempt', 'usage_hour'])
     await db.run({
       name: 'analytics.erase_org',
       text: `delete from ${table} where org_id = {org_id:String}`,

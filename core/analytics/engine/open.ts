@@ -3,6 +3,7 @@
 import type { Pool } from '../../db/index.ts';
 import type { Config, Log, RequestId, Services } from '../../kernel/index.ts';
 import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts';
+import { sumHours } from '../clickhouse/hours-store.ts';
 import { listSubjectCalls } from '../clickhouse/read-store.ts';
 import { clickHouseReader } from '../clickhouse/reader.ts';
 import { dropDays, lookAtTables, prepareTables } from '../clickhouse/tables-store.ts';
@@ -87,6 +88,7 @@ function keeperOf(db: ClickHouse): RowKeeper {
     countOrg: (org_id) => countOrg(db, org_id),
     sumOrg: (org_id) => sumOrg(db, org_id),
     eraseOrg: (org_id) => eraseOrgRows(db, org_id),
+    sumHours: (now) => sumHours(db, now),
     dropDays: (at) => dropDays(db, at),
   };
 }

@@ -178,6 +178,8 @@ export interface RowKeeper {
   countOrg(org_id: Id<'org'>): Promise<number>;
   sumOrg(org_id: Id<'org'>): Promise<OrgDay[]>;
   eraseOrg(org_id: Id<'org'>): Promise<void>;
+  /** Sums the hours that are over at `now`; returns how many were summed. A job; it may run twice at once. */
+  sumHours(now: Date): Promise<number>;
   /** Drops days that are past their time at `at`; returns how many. */
   dropDays(at: Date): Promise<number>;
 }

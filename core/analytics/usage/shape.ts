@@ -25,19 +25,22 @@ type Figures = Static<typeof Figures>;
 /** The members that every answer with sums has. */
 export const usageParts = {
   totals: Figures,
-  series: Type.Array(Type.Object({ bucket: Time, ...figures }), {
+  series: Type.Array(named('UsageBucket', Type.Object({ bucket: Time, ...figures })), {
     description: 'one per bucket, oldest first; empty ones are zeros',
   }),
-  groups: Type.Array(Type.Object({ key: Type.String(), ...figures }), {
+  groups: Type.Array(named('UsageGroup', Type.Object({ key: Type.String(), ...figures })), {
     description: 'by cost descending, at most 200, the rest under `__other`',
   }),
   group_series: Type.Array(
-    Type.Object({
-      bucket: Time,
-      key: Type.String(),
-      requests: Type.Integer(),
-      cost_micro: Type.Integer(),
-    }),
+    named(
+      'UsageGroupBucket',
+      Type.Object({
+        bucket: Time,
+        key: Type.String(),
+        requests: Type.Integer(),
+        cost_micro: Type.Integer(),
+      }),
+    ),
     { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
   ),
 };

@@ -1,10 +1,12 @@
 // Starts the simulated ClickHouse server in a process of its own, which a test may kill, pause and start again.
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { type Engine, startEngine, untilAnswer } from '../../support/engine.ts';
+import { askEngine } from '../../support/engines.ts';
 import { ensureChdb } from './install.ts';
 
 const SERVER = fileURLToPath(new URL('server.ts', import.meta.url));
@@ -30,6 +32,18 @@ async function answer(url: string): Promise<void> {
   if (!reply.ok) throw new Error(`ping answered ${reply.status}`);
 }
 
+async function makeDatabase(url: string, name: string): Promise<string> {
+  const made = await fetch(`${url}/`, { method: 'POST', body: `create database ${name}` });
+  if (!made.ok) throw new Error(await made.text());
+  return `http://svc:secret-of-clickhouse@${new URL(url).host}/${name}`;
+}
+
+/** The address of a new database on the server that all files of this run share. */
+export async function sharedClickHouse(): Promise<string> {
+  const { url } = await askEngine<{ url: string }>('clickhouse');
+  return makeDatabase(url, `t_${randomUUID().replaceAll('-', '')}`);
+}
+
 /** Starts a server, with `prefix` before its program (`taskset`); the caller stops it, for instance with `atFileEnd(() => clickhouse.stop())`. */
 export async function startClickHouse(prefix: readonly string[] = []): Promise<TestClickHouse> {
   const chdb = await ensureChdb();
@@ -48,11 +62,7 @@ export async function startClickHouse(prefix: readonly string[] = []): Promise<T
     get pid() {
       return engine.pid;
     },
-    async database(name) {
-      const made = await fetch(`${url}/`, { method: 'POST', body: `create database ${name}` });
-      if (!made.ok) throw new Error(await made.text());
-      return `http://svc:secret-of-clickhouse@127.0.0.1:${port}/${name}`;
-    },
+    database: (name) => makeDatabase(url, name),
     kill: () => engine.kill(),
     async restart() {
       await engine.kill();
