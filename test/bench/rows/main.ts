@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openClickHouse } from '@svc/core/analytics/clickhouse/client.ts';
+import { sumHours } from '@svc/core/analytics/clickhouse/hours-store.ts';
 import { clickHouseReader } from '@svc/core/analytics/clickhouse/reader.ts';
 import { prepareTables } from '@svc/core/analytics/clickhouse/tables-store.ts';
 import { clickHouseSink } from '@svc/core/analytics/clickhouse/write-store.ts';
@@ -110,6 +111,9 @@ async function onClickHouse(): Promise<void> {
   began = performance.now();
   await db.run({ name: 'bench.merge', text: 'optimize table request_row final' });
   print(`days merged in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  began = performance.now();
+  const hours = await sumHours(db, until);
+  print(`${hours} hours summed in ${((performance.now() - began) / 1000).toFixed(0)} s`);
   await measure(clickHouseReader(db), clickHouseSink(db));
   const size = await db.query<{ mb: number }>({
     name: 'bench.size',

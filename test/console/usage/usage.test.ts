@@ -101,7 +101,7 @@ test('a session shows what it has cost over all its calls, and these in their or
   await context.close();
 });
 
-test('a view is saved, shared, opened by somebody else and deleted; a name that is taken is said to be', async () => {
+test('a view is saved, shared, opened by somebody else, renamed and deleted; a name that is taken is said to be', async () => {
   const { page, context, faults } = await openPage(browser, {}, owner);
   await page.goto(`${address}?range=7d&group_by=tag&tag=team&compare=true&timezone=Asia/Kolkata`);
   await table(page, 'Groups').getByText('red').waitFor();
@@ -130,9 +130,29 @@ test('a view is saved, shared, opened by somebody else and deleted; a name that 
   expect(await viewer.page.getByRole('button', { name: 'Delete view' }).count()).toBe(0);
   await viewer.context.close();
   await page.getByRole('combobox', { name: 'Saved views' }).selectOption({ label: 'Teams (shared)' });
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Change view' }));
+  const change = page.getByRole('dialog', { name: 'Change Teams' });
+  expect(await change.getByRole('checkbox').isChecked()).toBe(true);
+  await change.getByRole('textbox', { name: 'Name' }).fill('Teams of India');
+  await pressByKeyboard(page, change.getByRole('button', { name: 'Save view' }));
+  await page.getByRole('option', { name: 'Teams of India (shared)' }).waitFor({ state: 'attached' });
   await pressByKeyboard(page, page.getByRole('button', { name: 'Delete view' }));
   await pressByKeyboard(page, page.getByRole('dialog').getByRole('button', { name: 'Delete view' }));
   await page.getByRole('button', { name: 'Save view' }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a bar is an hour or a day of a week as it is chosen, and a month has days alone', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${address}?range=7d`);
+  const bars = page.getByRole('combobox', { name: 'Bars' });
+  await bars.selectOption('hour');
+  await page.waitForURL(/granularity=hour/);
+  await expect.poll(() => chart(page).getAttribute('aria-label')).toMatch(/in 16\d hours/);
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('30d');
+  await expect.poll(() => chart(page).getAttribute('aria-label')).toMatch(/in 31 days/);
+  expect(await bars.count()).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });

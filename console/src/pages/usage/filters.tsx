@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { ownZone } from '../../ui/format/buckets.ts';
 import { utcMinute } from '../../ui/format/time.ts';
 import { Chip, Choice, Edge } from '../requests/filters.tsx';
-import { type Grouping, groupings, type UsageSearch, wholeOf } from './wanted.ts';
+import { allowsHours, type Grouping, groupings, type UsageSearch, wholeOf } from './wanted.ts';
 
 const DAY_MS = 86_400_000;
 const rangeNames: readonly { value: NonNullable<UsageSearch['range']>; name: string }[] = [
@@ -33,7 +33,8 @@ interface Props {
 function Times({ search, ask }: Omit<Props, 'names'>) {
   const { range } = wholeOf(search);
   const choose = (to: string) => {
-    if (to !== 'custom') return ask({ range: to as '7d', from: undefined, to: undefined });
+    if (to !== 'custom')
+      return ask({ range: to as '7d', from: undefined, to: undefined, granularity: undefined });
     const at = (ms: number) => utcMinute(new Date(ms).toISOString());
     ask({ range: 'custom', from: at(Date.now() - DAY_MS), to: at(Date.now()) });
   };
@@ -107,6 +108,24 @@ function Days({ search, ask }: Omit<Props, 'names'>) {
   );
 }
 
+function Bars({ search, ask }: Omit<Props, 'names'>) {
+  const { granularity } = wholeOf(search);
+  if (!allowsHours(search)) return null;
+  return (
+    <Choice
+      name="Bars"
+      all=""
+      value={granularity}
+      onChange={(to) => ask({ granularity: to as 'hour' | 'day' })}
+    >
+      {[
+        { value: 'hour', name: 'Bar per hour' },
+        { value: 'day', name: 'Bar per day' },
+      ]}
+    </Choice>
+  );
+}
+
 function Chips({ search, names, ask }: Props) {
   const { group_by } = wholeOf(search);
   const { tag, tag_value } = search;
@@ -138,6 +157,7 @@ export function UsageFilters({ search, names, ask, ...tag }: Props & TagProps) {
     <search className="filters">
       <Times {...{ search, ask }} />
       <Grouped {...{ search, ask, ...tag }} />
+      <Bars {...{ search, ask }} />
       <Days {...{ search, ask }} />
       <label className="check">
         <input

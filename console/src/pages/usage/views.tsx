@@ -1,9 +1,10 @@
-// Saved views: opening one, saving what is asked now, and deleting one.
+// Saved views: opening one, saving what is asked now, renaming and deleting one.
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import {
   CreateUsageViewDocument,
   DeleteUsageViewDocument,
+  UpdateUsageViewDocument,
   UsageViewsDocument,
   type ViewRowFragment,
 } from '../../api/gen/tools/graphql.ts';
@@ -17,23 +18,30 @@ import { queryOf, searchOf, type UsageSearch } from './wanted.ts';
 
 type View = ViewRowFragment;
 
-function SaveDialog(props: { search: UsageSearch; onClose: () => void; onDone: (view: View) => void }) {
-  const { search, onClose, onDone } = props;
-  const { sendOnce, busy, fault } = useSend();
+interface NameProps {
+  /** The view that is renamed; null for a new one of what `search` asks. */
+  readonly view: View | null;
+  readonly search: UsageSearch;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function NameDialog({ view, search, onClose, onDone }: NameProps) {
+  const { send, sendOnce, busy, fault } = useSend();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
-    const made = await sendOnce(CreateUsageViewDocument, {
-      name: String(data.get('name') ?? '').trim(),
-      shared: data.get('shared') !== null,
-      query: queryOf(search),
-    });
-    if (made !== null) onDone(made.view);
+    const said = { name: String(data.get('name') ?? '').trim(), shared: data.get('shared') !== null };
+    const done =
+      view === null
+        ? await sendOnce(CreateUsageViewDocument, { ...said, query: queryOf(search) })
+        : await send(UpdateUsageViewDocument, { ...said, id: view.id });
+    if (done !== null) onDone();
   };
   const at_name = fault?.field === 'input.name' ? fault.message : null;
   return (
     <Dialog
-      title="Save this view"
+      title={view === null ? 'Save this view' : `Change ${view.name}`}
       note="It keeps what is asked, not the figures."
       size={440}
       onClose={onClose}
@@ -43,12 +51,13 @@ function SaveDialog(props: { search: UsageSearch; onClose: () => void; onDone: (
           label="Name"
           name="name"
           maxLength={80}
+          defaultValue={view?.name}
           fault={at_name}
           autoComplete="off"
           data-autofocus
         />
         <label className="check">
-          <input type="checkbox" name="shared" />
+          <input type="checkbox" name="shared" defaultChecked={view?.shared} />
           <span>Show it to everybody of the organisation</span>
         </label>
         <FormFault fault={at_name === null ? fault : null} />
@@ -83,12 +92,13 @@ function DeleteDialog({ view, onClose, onDone }: { view: View; onClose: () => vo
 /** Views by name; the one that is asked now is chosen, and what is asked otherwise can be saved. */
 export function Views({ search, open }: { search: UsageSearch; open: (search: UsageSearch) => void }) {
   const [{ data }, again] = useQuery({ query: UsageViewsDocument, requestPolicy: 'cache-and-network' });
-  const [doing, setDoing] = useState<'save' | 'delete' | null>(null);
+  const [doing, setDoing] = useState<'save' | 'change' | 'delete' | null>(null);
   const views = data?.usageViews ?? [];
   const asked = queryOf(search);
   const current = views.find(({ query }) => queryOf(searchOf(query)) === asked);
+  const close = () => setDoing(null);
   const done = () => {
-    setDoing(null);
+    close();
     again({ requestPolicy: 'network-only' });
   };
   return (
@@ -107,11 +117,17 @@ export function Views({ search, open }: { search: UsageSearch; open: (search: Us
         </Choice>
       )}
       {current === undefined && <Button onClick={() => setDoing('save')}>Save view</Button>}
-      {current?.changeable && <Button onClick={() => setDoing('delete')}>Delete view</Button>}
-      {doing === 'save' && <SaveDialog search={search} onClose={() => setDoing(null)} onDone={done} />}
-      {doing === 'delete' && current && (
-        <DeleteDialog view={current} onClose={() => setDoing(null)} onDone={done} />
+      {current?.changeable && (
+        <>
+          <Button onClick={() => setDoing('change')}>Change view</Button>
+          <Button onClick={() => setDoing('delete')}>Delete view</Button>
+        </>
       )}
+      {doing === 'save' && <NameDialog view={null} search={search} onClose={close} onDone={done} />}
+      {doing === 'change' && current && (
+        <NameDialog view={current} search={search} onClose={close} onDone={done} />
+      )}
+      {doing === 'delete' && current && <DeleteDialog view={current} onClose={close} onDone={done} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  allowsHours,
   callsOf,
   queryOf,
   readUsageSearch,
@@ -47,6 +48,14 @@ test('a saved view asks what was asked, whatever was left open', () => {
       expect(variablesOf(searchOf(queryOf(search)))).toEqual(variablesOf(search));
     }),
   );
+});
+
+test('bars of hours can be asked for up to a week', () => {
+  const week = { range: 'custom', from: '2026-11-18T18:30Z', to: '2026-11-25T18:30Z' } as const;
+  const allowed: UsageSearch[] = [{ range: '24h' }, { range: '7d' }, week];
+  expect(allowed.map(allowsHours)).toEqual([true, true, true]);
+  const refused: UsageSearch[] = [{}, { range: '90d' }, { ...week, to: '2026-11-25T18:31Z' }];
+  expect(refused.map(allowsHours)).toEqual([false, false, false]);
 });
 
 test('a group is narrowed to by the filter that it is, and several groups by none', () => {

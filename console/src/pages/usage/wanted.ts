@@ -49,8 +49,16 @@ export function readUsageSearch(raw: Raw): UsageSearch {
   });
 }
 
-/** Beyond two days bars of hours are too many to be told apart. */
+/** Beyond two days bars of hours are not what is shown unasked. */
 const HOURS_UNTIL_MS = 48 * 3_600_000;
+const WEEK_MS = 7 * 86_400_000;
+
+/** Whether bars of hours can be asked for: those of more than a week are too many to be told apart. */
+export function allowsHours({ range, from = '', to = '' }: UsageSearch): boolean {
+  return (
+    range === '24h' || range === '7d' || (range === 'custom' && Date.parse(to) - Date.parse(from) <= WEEK_MS)
+  );
+}
 
 /** The question with everything that it leaves open. */
 export function wholeOf(search: UsageSearch) {
