@@ -55,6 +55,7 @@ describe('settings', () => {
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'mail.existingSecret.caKey': 'ca.crt',
+      'storefronts.base': 'shops.example',
       'webhooks.egressAllow': ['10.2.0.0/16'],
       'webhooks.dnsServers': ['10.0.0.2'],
       'ledger.shards.existingSecret.name': 'svc-shards',

@@ -18,6 +18,7 @@ import {
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { type Changes, followClock, openChanges } from '@svc/core/runtime/index.ts';
+import { storefrontSettings } from '@svc/core/storefronts/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { openMetrics } from './metrics.ts';
 import type { HttpParts } from './parts.ts';
@@ -96,6 +97,7 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       ...figureServices(new FiguresMemory()),
       ...analytics.services,
       egress: openEgress(config),
+      storefronts: storefrontSettings(config, { base_url, console_origins: sign_in.console_origins }),
       provider_keys: createProviderKeys(options.formats.kinds),
     },
   };

@@ -82,7 +82,7 @@ function sendFile(
   const { body, status = 200 } = file;
   // What is not there may be there soon.
   const kept = status === 200 ? cached : cached && { scope: cached.scope };
-  if (kept !== undefined && typeof body === 'string') {
+  if (kept !== undefined && (typeof body === 'string' || Buffer.isBuffer(body))) {
     if (keepable(at, kept, { body, output: null }) && status === 200) return at.reply.code(304).send();
   }
   const disposition = file.inline ? 'inline' : 'attachment';

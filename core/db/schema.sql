@@ -3158,6 +3158,94 @@ CREATE INDEX staff_session_expiry ON public.staff_session USING btree (expires_a
 CREATE INDEX staff_session_of_staff ON public.staff_session USING btree (staff_id);
 grant delete, insert, select, update on public.staff_session to svc_runtime;
 
+create table public.storefront (
+  org_id text not null,
+  display_name text not null,
+  logo_url text,
+  primary_color text not null,
+  support_email text,
+  support_url text,
+  terms_url text,
+  registration text not null,
+  display_currency text not null,
+  locale text not null,
+  updated_at timestamp with time zone not null,
+  constraint storefront_pkey PRIMARY KEY (org_id),
+  constraint storefront_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 120))),
+  constraint storefront_primary_color_check CHECK ((primary_color ~ '^#[0-9a-f]{6}$'::text)),
+  constraint storefront_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'invite'::text]))),
+  constraint storefront_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.storefront enable row level security;
+create policy everybody on public.storefront as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront to svc_runtime;
+
+create table public.storefront_domain (
+  org_id text not null,
+  domain text not null,
+  token text not null,
+  created_at timestamp with time zone not null,
+  constraint storefront_domain_pkey PRIMARY KEY (org_id, domain),
+  constraint storefront_domain_domain_check CHECK (((domain ~ '^[a-z0-9-]+([.][a-z0-9-]+)+$'::text) AND (char_length(domain) <= 237))),
+  constraint storefront_domain_token_check CHECK ((token ~ '^svc-verify=[0-9A-Za-z]{32}$'::text)),
+  constraint storefront_domain_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.storefront_domain enable row level security;
+create policy everybody on public.storefront_domain as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront_domain as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront_domain to svc_runtime;
+
+create table public.storefront_domain_past (
+  org_id text not null,
+  domain text not null,
+  token text not null,
+  was_proved boolean not null,
+  ended_at timestamp with time zone not null,
+  constraint storefront_domain_past_pkey PRIMARY KEY (org_id, domain, token),
+  constraint storefront_domain_past_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX storefront_domain_past_age ON public.storefront_domain_past USING btree (ended_at);
+CREATE INDEX storefront_domain_past_of ON public.storefront_domain_past USING btree (domain, ended_at) WHERE was_proved;
+alter table public.storefront_domain_past enable row level security;
+create policy everybody on public.storefront_domain_past as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront_domain_past as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront_domain_past to svc_runtime;
+
+create table public.storefront_domain_proof (
+  domain text not null,
+  org_id text not null,
+  verified_at timestamp with time zone not null,
+  checked_at timestamp with time zone not null,
+  misses integer not null default 0,
+  constraint storefront_domain_proof_pkey PRIMARY KEY (domain),
+  constraint storefront_domain_proof_misses_check CHECK ((misses >= 0)),
+  constraint storefront_domain_proof_org_id_domain_fkey FOREIGN KEY (org_id, domain) REFERENCES storefront_domain(org_id, domain) ON DELETE CASCADE
+);
+CREATE INDEX storefront_domain_proof_age ON public.storefront_domain_proof USING btree (checked_at);
+CREATE INDEX storefront_domain_proof_of_org ON public.storefront_domain_proof USING btree (org_id);
+alter table public.storefront_domain_proof enable row level security;
+create policy everybody on public.storefront_domain_proof as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront_domain_proof as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront_domain_proof to svc_runtime;
+
+create table public.storefront_logo (
+  org_id text not null,
+  sha256 text not null,
+  content_type text not null,
+  image bytea not null,
+  constraint storefront_logo_pkey PRIMARY KEY (org_id),
+  constraint storefront_logo_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))),
+  constraint storefront_logo_image_check CHECK ((octet_length(image) <= 524288)),
+  constraint storefront_logo_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint storefront_logo_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX storefront_logo_at ON public.storefront_logo USING btree (sha256);
+alter table public.storefront_logo enable row level security;
+create policy everybody on public.storefront_logo as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront_logo as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront_logo to svc_runtime;
+
 create table public.subprocessor_list (
   version text not null,
   entries jsonb not null,

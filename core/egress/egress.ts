@@ -5,6 +5,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, Client } from 'undici';
 import type { Config } from '../kernel/index.ts';
+import { askDns, type DnsAnswer, type RecordType } from './dns.ts';
 import { type GuardRules, hostOf, isRefusedAddress, parseNetworks, refuseUrl } from './guard.ts';
 
 /** Why there was no HTTP answer. */
@@ -49,6 +50,8 @@ export interface Egress {
   exchange(request: EgressRequest): Promise<EgressResponse>;
   /** Asks the name servers for the TXT records of `name`; the strings of one record are joined. */
   lookupTxt(name: string): Promise<TxtAnswer>;
+  /** Asks them for the records of `type` at `name`, and says why there are none. Never throws. */
+  askDns(type: RecordType, name: string): Promise<DnsAnswer>;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -67,7 +70,7 @@ class BlockedAddress extends Error {}
 
 /** Uses c-ares instead of getaddrinfo, whose few threads one user's slow name server could block for all others. */
 const RESOLVER = { timeout: 1_000, tries: 2 } as const;
-/** A TXT record is asked for while a person waits, and nothing else depends on the answer. */
+/** A record is asked for while a person waits, and nothing else depends on the answer. */
 const TXT_RESOLVER = { timeout: 3_000, tries: 2 } as const;
 /** The longest that storing an address waits for the DNS. */
 const CHECK_MS = 2_500;
@@ -204,24 +207,27 @@ async function refusalOf(resolver: Resolver, rules: GuardRules, text: string): P
 }
 
 async function lookupTxt(resolver: Resolver, name: string): Promise<TxtAnswer> {
-  try {
-    const records = await resolver.resolveTxt(name);
-    return { kind: 'records', texts: records.map((strings) => strings.join('')) };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOTFOUND' || code === 'ENODATA' ? { kind: 'none' } : { kind: 'unavailable' };
-  }
+  const found = await askDns(resolver, 'TXT', name);
+  if (found.kind === 'records') return { kind: 'records', texts: found.values };
+  return { kind: found.kind === 'failed' ? 'unavailable' : 'none' };
+}
+
+function withServers({ dns_servers }: Pick<Config, 'dns_servers'>, resolver: Resolver): Resolver {
+  if (dns_servers !== null) resolver.setServers([...dns_servers]);
+  return resolver;
 }
 
 /**
- * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read.
+ * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read. The first
+ * try for a record waits `record_ms`.
  */
 export function openEgress(
   config: Pick<Config, 'allow_insecure_webhooks' | 'egress_allow' | 'dns_servers'>,
+  { record_ms = TXT_RESOLVER.timeout }: { readonly record_ms?: number } = {},
 ): Egress {
-  const resolver = new Resolver(RESOLVER);
-  const txt = new Resolver(TXT_RESOLVER);
-  if (config.dns_servers !== null) for (const one of [resolver, txt]) one.setServers([...config.dns_servers]);
+  const resolver = withServers(config, new Resolver(RESOLVER));
+  // Each question has a resolver of its own: an answer that cannot be read ends all that wait on the same socket.
+  const recordResolver = () => withServers(config, new Resolver({ ...TXT_RESOLVER, timeout: record_ms }));
   const rules: GuardRules = {
     insecure: config.allow_insecure_webhooks,
     allowed: parseNetworks(config.egress_allow ?? []),
@@ -229,7 +235,8 @@ export function openEgress(
   return {
     refusalOf: (url) => refusalOf(resolver, rules, url),
     exchange: (request) => exchange(resolver, rules, request),
-    lookupTxt: (name) => lookupTxt(txt, name),
+    lookupTxt: (name) => lookupTxt(recordResolver(), name),
+    askDns: (type, name) => askDns(recordResolver(), type, name),
   };
 }
 

@@ -1,3 +1,5 @@
+export type { DnsAnswer } from './dns.ts';
+export { type DomainName, readDomainName } from './domain-name.ts';
 export {
   type Egress,
   type EgressFault,

@@ -22,6 +22,7 @@ import { analyticsSettings } from './settings/analytics.ts';
 import { rateSettings } from './settings/rates.ts';
 import { type Setting, setting } from './settings/setting.ts';
 import { signUpSettings } from './settings/sign-up.ts';
+import { storefrontSettings } from './settings/storefronts.ts';
 
 export type { Setting };
 
@@ -223,6 +224,7 @@ export const settings = {
     flag,
   ),
   ...signUpSettings,
+  ...storefrontSettings,
   rail_a_base_url: setting(
     'SVC_RAIL_A_BASE_URL',
     'address of rail-a; unset: the public one of the rail',

@@ -57,6 +57,7 @@ import {
 } from '../rollouts/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
+import { recheckStorefronts } from '../storefronts/index.ts';
 import {
   type MoneyIn,
   purgeQuotes,
@@ -300,12 +301,17 @@ function moneyJobs(parts: JobParts): Job[] {
   ];
 }
 
-/** Books what resellers' processes have left. */
+/** Books what resellers' processes have left, and looks whether their domains are still theirs. */
 function resellerJobs(parts: JobParts): Job[] {
   return [
     { name: 'settle_allocations', every_ms: 10 * SECOND, run: () => settleAllocations(jobContext(parts)) },
     { name: 'count_accruals', every_ms: 300 * SECOND, run: () => countAccruals(jobContext(parts)) },
     { name: 'credit_accruals', every_ms: HOUR / 4, run: () => creditAccruals(jobContext(parts)) },
+    {
+      name: 'recheck_storefronts',
+      every_ms: HOUR / 4,
+      run: () => recheckStorefronts(jobContext(parts), parts.egress),
+    },
   ];
 }
 

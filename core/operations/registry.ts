@@ -33,6 +33,7 @@ import { refundOperations, staffRefundOperations } from '../refunds/index.ts';
 import { resellerOperations, staffResellerOperations } from '../resellers/index.ts';
 import { rolloutOperations } from '../rollouts/index.ts';
 import { routingOperations } from '../routing/index.ts';
+import { storefrontOperations } from '../storefronts/index.ts';
 import { staffSupportOperations, supportOperations } from '../support/index.ts';
 import { publicOperations, type RailName, staffTopupOperations, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
@@ -68,12 +69,13 @@ export const operations: readonly Operation[] = checked([
   ...privacyOperations,
   ...legalOperations,
   ...resellerOperations,
+  ...storefrontOperations,
   ...identityOperations,
 ] as unknown as Operation[]);
 
-/** How people come in, which the admin listener mounts too: sign-in, and what the link of an invitation leads to. */
+/** How people come in, which the admin listener mounts too: sign-in, what the link of an invitation leads to, whose it is. */
 export const signInOperations: readonly Operation[] = operations.filter(({ path }) =>
-  /^\/v1\/(?:(?:auth|invitations)\/|access-requests(?:\/|$))/.test(path),
+  /^\/v1\/(?:(?:auth|invitations)\/|(?:access-requests|storefront)(?:\/|$))/.test(path),
 );
 
 /** Files that people download in the console, which has GraphQL for everything else. */

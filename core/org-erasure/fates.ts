@@ -50,6 +50,13 @@ export const steps = [
   ...['auto_topup_attempt', 'auto_topup', 'topup_quote', 'checkin', 'credit_notice', 'plan_fee_notice'],
   ...['sandbox_refill', 'gift'],
   ...['reseller_terms', 'reseller_announcement'],
+  ...[
+    'storefront_domain_proof',
+    'storefront_domain',
+    'storefront_domain_past',
+    'storefront_logo',
+    'storefront',
+  ],
   // What was written to us and about the organization.
   ...['limit_request', 'ticket_message', 'ticket', 'staff_item', 'staff_look'],
   ...['key_notice', 'api_key', 'people_key_no', 'project'],

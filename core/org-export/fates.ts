@@ -60,6 +60,9 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   reseller_reclaim: ['reseller_allocations'],
   reseller_accrual: ['reseller_accruals'],
   reseller_announcement: ['reseller_announcements'],
+  storefront: ['storefront'],
+  storefront_domain: ['storefront_domains'],
+  storefront_domain_proof: ['storefront_domains'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */
@@ -72,6 +75,8 @@ export const secret: Readonly<Record<string, string>> = {
 
 /** What is gone by itself soon, or says on the way what stands elsewhere. */
 export const passing: Readonly<Record<string, string>> = {
+  storefront_logo: 'a copy of the image at the address in storefront',
+  storefront_domain_past: 'domains that were given up, forgotten after ninety days; the audit log has them',
   outbox: 'events on their way to endpoints; then in webhook_deliveries',
   'ledger.outbox': 'facts on their way to `outbox`',
   byok_change: 'news for gateways, one hour',

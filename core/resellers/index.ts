@@ -25,6 +25,7 @@ export {
   ResellerAnnouncementView,
   updateResellerAnnouncementOperation,
 } from './announcements.ts';
+export { holders, resellerCaller } from './audience.ts';
 export {
   ChildView,
   createChildOperation,
@@ -65,6 +66,7 @@ export {
   TierView,
   updateTierOperation,
 } from './tiers/operations.ts';
+export { findDefaultTier, findTier, putDefaultTier } from './tiers/store.ts';
 
 /** What people of a reseller do. */
 export const resellerOperations = [

@@ -11,7 +11,7 @@ const VARIES = 'authorization, x-api-key, anthropic-version, cookie';
  * The tag of an answer. Weak (RFC 9110 8.8.1): `generated_at` says when it was put together, and an answer that differs in
  * nothing else is the same.
  */
-function tagOf(body: string, output: unknown): string {
+function tagOf(body: string | Buffer, output: unknown): string {
   const dated = typeof output === 'object' && output !== null && 'generated_at' in output;
   const text = dated ? JSON.stringify({ ...output, generated_at: null }) : body;
   return `W/"${sha256Hex(text).slice(0, 32)}"`;
@@ -38,7 +38,7 @@ function addVary(reply: FastifyReply): void {
 export function keepable(
   at: { request: FastifyRequest; reply: FastifyReply },
   { scope, max_age_seconds = 60 }: Cached,
-  { body, output }: { body: string; output: unknown },
+  { body, output }: { body: string | Buffer; output: unknown },
 ): boolean {
   const tag = tagOf(body, output);
   at.reply.header('etag', tag).header('cache-control', `${scope}, max-age=${max_age_seconds}`);

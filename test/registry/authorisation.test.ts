@@ -72,6 +72,7 @@ const open = [
   ...['auth.password.forgot', 'auth.password.reset'],
   ...['access_requests.create', 'access_requests.activation', 'access_requests.activate'],
   ...['pricing.fx', 'pricing.get', 'providers.list', 'rankings.get', 'apps.public', 'apps.badge'],
+  ...['storefront.get', 'storefront.logo'],
 ];
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];
 const forPeople = operations.filter(({ audience }) => audience.kind === 'key' || audience.kind === 'session');

@@ -48,6 +48,7 @@ export const concepts = [
   'legal',
   'support',
   'resellers',
+  'storefronts',
   'closing',
   'org-erasure',
   'org-export',

@@ -33,6 +33,10 @@ SVC_LEDGER_SHARDS_OPEN: {{ join "," . | quote }}
 SVC_LIMITS_LEASE_SECONDS: {{ int64 $v.limits.leaseSeconds | quote }}
 SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
 SVC_SIGNUP: {{ $v.signup | quote }}
+{{- with $v.storefronts.base }}
+SVC_STOREFRONT_BASE: {{ . | quote }}
+{{- end }}
+SVC_STOREFRONT_CA: {{ $v.storefronts.ca | quote }}
 SVC_PUBLIC_MIN_ORGS: {{ int64 $v.publicMinOrgs | quote }}
 SVC_CHALLENGE: {{ $v.challenge.kind | quote }}
 {{- with $v.challenge.siteKey }}

@@ -308,6 +308,7 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
     | 'text/markdown'
     | 'application/x-ndjson'
     | 'image/svg+xml'
+    | 'image/*'
     | 'text/event-stream';
   /** A text is also answered as this where the request asks for it. */
   readonly also_produces?: 'text/csv' | 'application/pdf';

@@ -100,6 +100,36 @@ const sso_domain_missing = template({
   }),
 });
 
+const storefront_domain_missing = template({
+  data: Type.Object({ org, domain: lineOf(253), record: lineOf(300), is_lost: Type.Boolean() }),
+  sample: {
+    org: 'Acme',
+    domain: 'ai.acme.example',
+    record: '_svc-storefront.ai.acme.example',
+    is_lost: false,
+  },
+  lives_hours: DAYS_3,
+  duty: 'security',
+  content: (d) => ({
+    subject: d.is_lost
+      ? `${d.domain} does not lead to your storefront any more`
+      : `The DNS record of ${d.domain} is missing`,
+    preview: d.is_lost ? 'Put its DNS record back and verify it.' : 'Put it back within two days.',
+    title: d.is_lost
+      ? `${d.domain} does not lead to your storefront any more`
+      : `The DNS record of ${d.domain} is missing`,
+    blocks: [
+      text(
+        d.is_lost
+          ? `The record that proves that the domain belongs to ${d.org} was missing for three days, so that nobody is served there now. Put it back and verify the domain; for thirty days nobody else can.`
+          : `It proves that the domain belongs to ${d.org}. When it is missing for two more days, customers are not served at ${d.domain} any more. Put it back.`,
+      ),
+      facts({ Record: d.record, Type: 'TXT' }),
+    ],
+    reason: leading(d.org),
+  }),
+});
+
 const org_closed = template({
   data: Type.Object({ org, readable_until: TimeIn }),
   sample: { org: 'Acme', readable_until: '2027-02-19T00:00:00.000Z' },
@@ -283,6 +313,7 @@ export const organizationMails = {
   webhook_disabled,
   key_expiring,
   sso_domain_missing,
+  storefront_domain_missing,
   org_closed,
   org_erasure,
   org_export,

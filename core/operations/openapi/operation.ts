@@ -184,8 +184,14 @@ function answersOf(operation: Operation, { components }: Parts): Json {
   const status = String(operation.status ?? 200);
   if (status === '204') return { 204: { description: 'Done; no body.' } };
   const { output } = operation;
-  if (operation.produces === 'application/pdf' || operation.produces === 'application/zip') {
-    const content = { [operation.produces]: { schema: { type: 'string', format: 'binary' } } };
+  const { produces = '' } = operation;
+  if (produces === 'image/*') {
+    const schema = { type: 'string', format: 'binary' };
+    const content = Object.fromEntries(['png', 'jpeg', 'webp'].map((kind) => [`image/${kind}`, { schema }]));
+    return { [status]: { description: 'The image.', content } };
+  }
+  if (produces === 'application/pdf' || produces === 'application/zip') {
+    const content = { [produces]: { schema: { type: 'string', format: 'binary' } } };
     return { [status]: { description: 'The file.', content } };
   }
   if (operation.produces === 'image/svg+xml') return imageAnswers(status);

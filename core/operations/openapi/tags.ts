@@ -15,6 +15,7 @@ const tags = {
   invitations: 'Inviting people into an organization, and accepting.',
   reseller:
     'What a reseller does for its customers: who they are, what they pay, and what its people may do.',
+  storefront: 'What a reseller shows its customers in place of us, by host; without a key.',
   audit: 'The audit log: who did what, and when.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
   pricing: 'What credits and plans cost, and the exchange rates of the day; without a key.',

@@ -6,6 +6,7 @@ import {
   listResellerAnnouncementsOperation,
   listTiersOperation,
 } from '../../resellers/index.ts';
+import { getStorefrontOperation, listDomainsOperation } from '../../storefronts/index.ts';
 import type { RowFile } from '../types.ts';
 import { answerOf, once, pagesOf, under } from '../walk.ts';
 
@@ -42,5 +43,17 @@ export const resellerFiles: readonly RowFile[] = [
     about: 'What a reseller said to its customers.',
     route: 'GET /v1/reseller/announcements',
     pages: ({ live }) => pagesOf(live, listResellerAnnouncementsOperation, {}),
+  },
+  {
+    name: 'storefront',
+    about: 'What customers of a reseller see in place of us.',
+    route: 'GET /v1/reseller/storefront',
+    pages: ({ live }) => once(answerOf(live, getStorefrontOperation, {}).then((shop) => [shop])),
+  },
+  {
+    name: 'storefront_domains',
+    about: 'Domains of the storefront of a reseller.',
+    route: 'GET /v1/reseller/storefront/domains',
+    pages: ({ live }) => once(answerOf(live, listDomainsOperation, {}).then(({ data }) => data)),
   },
 ];

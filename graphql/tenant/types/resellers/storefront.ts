@@ -1,0 +1,97 @@
+// The storefront of a reseller and its domains, for the people of the reseller.
+import { currencies } from '@svc/core/kernel/index.ts';
+import {
+  addDomainOperation,
+  CheckView,
+  checkNames,
+  DomainView,
+  domainActors,
+  faultNames,
+  getStorefrontOperation,
+  listDomainsOperation,
+  putStorefrontOperation,
+  recordTypes,
+  registrations,
+  removeDomainOperation,
+  StorefrontView,
+  verifyDomainOperation,
+} from '@svc/core/storefronts/index.ts';
+import { builder, derive } from '../../builder.ts';
+import { mutation } from '../../mutation.ts';
+import { Reseller } from './reseller.ts';
+
+derive.enum('StorefrontRegistration', registrations);
+derive.enum('StorefrontCurrency', currencies);
+derive.enum('StorefrontDomainFault', faultNames);
+derive.enum('StorefrontDomainCheckName', checkNames);
+derive.enum('StorefrontDomainRecordType', recordTypes);
+derive.enum('StorefrontDomainActor', domainActors);
+
+const Storefront = derive.output('ResellerStorefront', StorefrontView);
+const Domain = derive.output('StorefrontDomain', DomainView);
+const Check = derive.output('StorefrontDomainCheck', CheckView);
+
+builder.objectFields(Reseller, (t) => ({
+  storefront: t.field({
+    type: Storefront,
+    nullable: true,
+    description: 'What customers see in place of us.',
+    extensions: { operation: getStorefrontOperation.name },
+    resolve: (_root, _args, { runner }) => runner.run(getStorefrontOperation, {}),
+  }),
+  domains: t.field({
+    type: [Domain],
+    nullable: true,
+    description: 'Domains of the storefront, by name.',
+    extensions: { operation: listDomainsOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listDomainsOperation, {})).data,
+  }),
+}));
+
+interface Payload {
+  readonly answer: unknown;
+}
+type Fields = Parameters<Parameters<typeof mutation>[0]['payload']>[0];
+const domain = (t: Fields) => ({
+  domain: t.field({ type: Domain, resolve: ({ answer }: Payload) => answer }),
+});
+
+mutation({
+  name: 'setResellerStorefront',
+  operation: putStorefrontOperation,
+  input: putStorefrontOperation.input,
+  description: 'Replaces the storefront: what is left out gets its default, and the logo is fetched once.',
+  payload: (t) => ({
+    storefront: t.field({ type: Storefront, resolve: ({ answer }: Payload) => answer }),
+  }),
+});
+
+mutation({
+  name: 'addResellerDomain',
+  operation: addDomainOperation,
+  input: addDomainOperation.input,
+  description: 'Claims a domain for the storefront.',
+  payload: domain,
+});
+
+mutation({
+  name: 'verifyResellerDomain',
+  operation: verifyDomainOperation,
+  input: verifyDomainOperation.input,
+  description: 'Looks at the records of a domain and says what is wrong; with its token found, it is proved.',
+  payload: (t) => ({
+    ...domain(t),
+    checks: t.field({
+      type: [Check],
+      resolve: ({ answer }: Payload) => (answer as { readonly checks: unknown[] }).checks,
+    }),
+  }),
+});
+
+mutation({
+  name: 'removeResellerDomain',
+  operation: removeDomainOperation,
+  input: removeDomainOperation.input,
+  description: 'Gives a domain up; nobody else can prove it for thirty days.',
+  payload: (t) => ({ ok: t.boolean({ resolve: () => true }) }),
+});

@@ -1,0 +1,102 @@
+// Resellers and the public API of an installation with storefronts, over a resolver that answers as the test says.
+import { openEgress } from '@svc/core/egress/index.ts';
+import { readConfig } from '@svc/core/kernel/index.ts';
+import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
+import { storefrontSettings } from '@svc/core/storefronts/index.ts';
+import { expect } from 'vitest';
+import { codeOf, type Harness, type Method, startHarness, type Tenant } from '../registry/harness.ts';
+import { type NameServer, startNameServer } from '../sim/dns.ts';
+
+export const BASE = 'shops.platform.example';
+/** Address of the base, to which domains have to lead. */
+export const BASE_ADDRESS = '93.184.216.34';
+
+export interface Reseller extends Tenant {
+  /** A session of its owner. */
+  readonly token: string;
+}
+
+export interface Claim {
+  readonly domain: string;
+  readonly record: string;
+  readonly token: string;
+  readonly target: string | null;
+  readonly verified_at: string | null;
+}
+
+export interface Check {
+  readonly name: string;
+  readonly expected: string;
+  readonly observed: readonly string[];
+  readonly ok: boolean;
+  readonly fault: string | null;
+  readonly who: string | null;
+  readonly fix: string | null;
+}
+
+export interface StorefrontWorld {
+  readonly harness: Harness;
+  readonly names: NameServer;
+  readonly egress: ReturnType<typeof openEgress>;
+  reseller(slug: string): Promise<Reseller>;
+  /** A request; its answer is `status`. */
+  ask<T>(method: Method, path: string, key: string | undefined, body?: object, status?: number): Promise<T>;
+  /** A request that is refused: its status and code. */
+  refused(method: Method, path: string, key: string | undefined, body?: object): Promise<[number, string]>;
+  claim(reseller: Reseller, domain: string): Promise<Claim>;
+  verify(reseller: Reseller, domain: string): Promise<Claim & { checks: Check[] }>;
+  /** Publishes what the claim asks for. */
+  publish(claim: Claim): void;
+  rows<T>(text: string, values?: unknown[]): Promise<T[]>;
+}
+
+/** Starts everything on a database of its own. */
+export async function startStorefronts(): Promise<StorefrontWorld> {
+  const names = await startNameServer();
+  names.zone.set(`A ${BASE}`, [BASE_ADDRESS]);
+  const config = readConfig({
+    SVC_STOREFRONT_BASE: BASE,
+    SVC_DNS_SERVERS: names.address,
+    SVC_ALLOW_INSECURE_WEBHOOKS: '1',
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+  });
+  // The wait for a server that says nothing is what the test waits for.
+  const egress = openEgress(config, { record_ms: 120 });
+  const storefronts = storefrontSettings(config, {
+    base_url: 'https://llm.platform.example',
+    console_origins: ['https://console.platform.example'],
+  });
+  const harness = await startHarness({ services: { egress, storefronts } });
+  const send = (method: Method, path: string, key: string | undefined, body?: object) =>
+    harness.call(method, path, {
+      ...(key === undefined ? {} : { key }),
+      ...(body === undefined ? {} : { body }),
+    });
+  const ask: StorefrontWorld['ask'] = async (method, path, key, body, status = 200) => {
+    const reply = await send(method, path, key, body);
+    expect([reply.statusCode, reply.body], reply.body).toEqual([status, reply.body]);
+    return (reply.body === '' ? null : reply.json()) as never;
+  };
+  const domains = '/v1/reseller/storefront/domains';
+  return {
+    ...{ harness, names, egress, ask },
+    async refused(method, path, key, body) {
+      const reply = await send(method, path, key, body);
+      return [reply.statusCode, codeOf(reply)];
+    },
+    async reseller(slug) {
+      const tenant = await harness.makeTenant(slug);
+      const set = { id: tenant.org.id, kind: 'reseller', reason: 'a contract' } as const;
+      await setOrgKindOperation.run(harness.context, set);
+      return { ...tenant, token: await harness.signIn(await harness.makePerson(tenant, 'owner')) };
+    },
+    claim: ({ token }, domain) => ask('POST', domains, token, { domain }, 201),
+    verify: ({ token }, domain) => ask('POST', `${domains}/${domain}/verify`, token, {}),
+    publish({ record, token, domain, target }) {
+      names.zone.set(`TXT ${record}`, [token]);
+      names.zone.set(`CNAME ${domain}`, [target as string]);
+    },
+    rows: async <T>(text: string, values: unknown[] = []) =>
+      (await harness.pool.query<T>({ name: '', text, values })).rows,
+  };
+}
