@@ -76,7 +76,7 @@ async function bothWays(org_id: Id<'org'>, from: Date, to: Date) {
     ...ANY_CALLER,
   } as const;
   const sums = await sumUsage(pool, filter, {
-    ...{ starts: [from.getTime()], group: 'model', tag: null, kept_from: 0 },
+    ...{ starts: [from.getTime()], group: 'model', tag: null, kept_from: 0, most: null },
   });
   const shown = sums.map(({ key, requests, ok, cost_micro }) => ({ key, requests, ok, cost_micro }));
   const order = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);

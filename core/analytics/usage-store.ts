@@ -49,6 +49,16 @@ const OF_ROW = `
            (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
            cache_write_tokens, reasoning_tokens, cost_micro`;
 
+const SUMS_AGAIN = [
+  ...(['requests', 'ok', 'errors', 'input_tokens', 'output_tokens', 'cache_read_tokens'] as const),
+  ...(['cache_write_tokens', 'reasoning_tokens', 'cost_micro'] as const),
+]
+  .map((name) => `sum(${name})::bigint as ${name}`)
+  .join(', ');
+
+/** The group of all that are not among the dearest. */
+export const OTHER = '__other';
+
 /**
  * Whole hours before the seal are read from their sums, all others from rows, and so is an hour that a bucket ends in ($12).
  * Only rows have user, session and tags: for these sums are read where rows are gone ($13), and say "" of all three.
@@ -77,7 +87,8 @@ const sumText = (narrow: string) => `
        and split.hour >= (select first from edge) and split.hour < (select until from edge) ${narrow}
     union all ${OF_ROW}
       from request_row
-     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge) ${narrow})
+     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge) ${narrow}),
+  summed as (
   select ($9::timestamptz[])[width_bucket(ts, $9::timestamptz[])] as bucket,
          case $10::text
            when 'project' then project_id
@@ -104,7 +115,12 @@ const sumText = (narrow: string) => `
      and ($15::text is null or user_hash = $15)
      and ($16::text is null or session_id = $16)
      and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)
-   group by 1, 2`;
+   group by 1, 2),
+  dearest as (
+    select key from summed group by key order by sum(cost_micro) desc, key collate "C" limit $19)
+  select bucket, case when $19::int is null or key in (select key from dearest) then key else '${OTHER}' end as key,
+         ${SUMS_AGAIN}
+    from summed group by 1, 2`;
 
 /** By what the index of a subject or of a session finds rows; both leave out rows that name none. */
 const NARROW = {
@@ -134,13 +150,15 @@ export interface UsageBy {
   readonly group: string | null;
   /** Names the tag of group `tag`. */
   readonly tag: string | null;
+  /** So many groups with the highest cost, and the rest as `OTHER`; null: all. */
+  readonly most: number | null;
   /** Rows of calls before this time are gone, and only sums of hours are left. Milliseconds. */
   readonly kept_from: number;
 }
 
 /** Sums per bucket and value of `group`, in no order. */
 export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
-  const { starts, group, tag, kept_from } = by;
+  const { starts, group, tag, kept_from, most } = by;
   const split = starts.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS);
   // An hour without rows cannot be split any more: it is in the bucket that it begins in.
   const inside = split.filter((hour, i) => i > 0 && hour !== starts[i] && hour >= kept_from);
@@ -154,7 +172,7 @@ export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promis
       ...[filter.org_id, filter.environment, filter.from, filter.to],
       ...[filter.project_id, filter.key_id, filter.model, filter.provider],
       ...[dates(starts), group, tag, dates(inside), of_rows ? new Date(kept_from) : null],
-      ...[filter.app, filter.user, filter.session, filter.tag, filter.tag_value],
+      ...[filter.app, filter.user, filter.session, filter.tag, filter.tag_value, most],
     ],
   });
   return rows;

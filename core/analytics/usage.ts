@@ -18,7 +18,7 @@ import type { RowReader } from './engine/types.ts';
 import { KEPT_DAYS } from './store.ts';
 import { dayStarts, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
-import { exportOf, Figures, partsOf, totalOf, usageParts } from './usage/shape.ts';
+import { exportOf, Figures, GROUPS_MAX, partsOf, totalOf, usageParts } from './usage/shape.ts';
 import { ANY_CALLER, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageGroupings = [
@@ -87,6 +87,9 @@ export function refuseNameless({ group_by, tag }: Pick<Static<typeof UsageInput>
   throw invalid('tag', 'missing', 'group_by=tag needs tag, the name of the tag.');
 }
 
+/** Whether callers make as many groups as they like, so that the rest is summed where rows are. */
+const isOpenGroup = (group: string | null) => ['user', 'session', 'tag'].includes(group ?? '');
+
 /** Cost and number of calls of an organization by UTC day. */
 export function sumUsageByDay(
   reader: RowReader,
@@ -94,7 +97,10 @@ export function sumUsageByDay(
 ): Promise<UsageSum[]> {
   const starts = dayStarts({ from: of.from.getTime(), to: of.to.getTime() });
   const anything = { project_id: null, key_id: null, model: null, provider: null, ...ANY_CALLER };
-  return reader.sumUsage({ ...of, ...anything }, { starts, group: null, tag: null, kept_from: 0 });
+  return reader.sumUsage(
+    { ...of, ...anything },
+    { starts, group: null, tag: null, kept_from: 0, most: null },
+  );
 }
 
 const figuresExample = {
@@ -165,13 +171,14 @@ export const getUsageOperation = operation({
     };
     const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
     const reader = readerOf(context);
+    const most = input.format !== 'csv' && isOpenGroup(group) ? GROUPS_MAX : null;
     const [sums, previous] = await Promise.all([
-      hidden ? [] : reader.sumUsage(filter, { starts: range.starts, group, tag: said.tag, kept_from }),
+      hidden ? [] : reader.sumUsage(filter, { starts: range.starts, group, tag: said.tag, kept_from, most }),
       hidden || input.compare !== true
         ? []
         : reader.sumUsage(
             { ...filter, ...before },
-            { starts: [before.from.getTime()], group: null, tag: null, kept_from },
+            { starts: [before.from.getTime()], group: null, tag: null, kept_from, most: null },
           ),
     ]);
     const own_lag_s = context.services.request_log.lag_s();

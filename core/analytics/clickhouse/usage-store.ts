@@ -4,7 +4,7 @@ import type { Environment, Id, RequestId } from '../../kernel/index.ts';
 import { excusedOf, STEP } from '../days/store.ts';
 import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
-import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
+import { OTHER, type UsageBy, type UsageFilter, type UsageSum } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
 import { at, saidOf } from './filter-store.ts';
 import {
@@ -20,6 +20,8 @@ import { callsOf } from './read-store.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** Rows of a shorter time are summed sooner than what is known of their hours is read. */
+const SHORT_MS = 3 * DAY_MS;
 
 /** The key of each grouping; one that is added does not compile until it has a key here. */
 const KEYS: Readonly<Record<(typeof usageGroupings)[number], string>> = {
@@ -69,11 +71,11 @@ function bothText(asked: Asked): string {
      group by bucket_ms, key`;
 }
 
-async function sum(db: ClickHouse, asked: Asked, hours: SummedHours | null): Promise<UsageSum[]> {
+async function sum(db: ClickHouse, asked: Asked, hours: SummedHours | null, order = ''): Promise<UsageSum[]> {
   const { name, from, to, values } = asked;
   const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
     name,
-    text: hours === null ? rowsText(asked, '') : bothText(asked),
+    text: (hours === null ? rowsText(asked, '') : bothText(asked)) + order,
     values: {
       ...{ ...values, from: from.getTime(), to: to.getTime() },
       ...(hours === null ? {} : summedValues(hours)),
@@ -92,6 +94,7 @@ async function hoursOf(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promis
   if (asks_of_rows && ![user, session, tag === null ? null : (tag_value ?? tag)].every((value) => !value))
     return null;
   const of_rows = asks_of_rows || (by.group ?? '') in UNKNOWN;
+  if (to.getTime() - from.getTime() <= SHORT_MS && from.getTime() >= by.kept_from) return null;
   const end = of_rows ? new Date(Math.min(to.getTime(), by.kept_from)) : to;
   const hours = await findSummed(db, { org_ids: [org_id], environment, from, to: end });
   if (hours === null) return null;
@@ -113,20 +116,40 @@ export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy)
   const named = NAMED.filter((name) => asked[name] !== null);
   const said = saidOf({ user, session, app: null, tag, tag_value });
   const key = by.group === null ? `''` : KEYS[by.group as keyof typeof KEYS];
+  const hours = await hoursOf(db, filter, by);
   const equal = [...named, ...(app === null ? [] : ['app_id'])];
-  return sum(
-    db,
-    {
-      name: 'analytics.sum_usage',
-      of: ['org_id', 'environment', ...equal].map((name) => `${name} = {${name}:String}`).join(' and '),
-      ...{ said: said.text, key, key_of_sums: UNKNOWN[by.group ?? ''] ?? key, from, to },
-      values: {
-        ...{ org_id, environment, app_id: app, tag: by.tag ?? '', starts: by.starts, ...said.values },
-        ...Object.fromEntries(named.map((name) => [name, asked[name]])),
-      },
+  const question: Asked = {
+    name: 'analytics.sum_usage',
+    of: ['org_id', 'environment', ...equal].map((name) => `${name} = {${name}:String}`).join(' and '),
+    ...{ said: said.text, key, key_of_sums: UNKNOWN[by.group ?? ''] ?? key, from, to },
+    values: {
+      ...{ org_id, environment, app_id: app, tag: by.tag ?? '', starts: by.starts, ...said.values },
+      ...Object.fromEntries(named.map((name) => [name, asked[name]])),
     },
-    await hoursOf(db, filter, by),
+  };
+  return sum(db, by.most === null ? question : await narrowed(db, question, hours, by.most), hours);
+}
+
+/** `asked` with the groups that are not among the `most` with the highest cost as one. */
+async function narrowed(
+  db: ClickHouse,
+  asked: Asked,
+  hours: SummedHours | null,
+  most: number,
+): Promise<Asked> {
+  const totals = await sum(
+    db,
+    { ...asked, values: { ...asked.values, starts: [0] } },
+    hours,
+    `
+    order by cost_micro desc, key limit ${most + 1}`,
   );
+  if (totals.length <= most) return asked;
+  const folded = (key: string) => `if(has({dearest:Array(String)}, ${key}), ${key}, '${OTHER}')`;
+  return {
+    ...{ ...asked, key: folded(asked.key), key_of_sums: folded(asked.key_of_sums) },
+    values: { ...asked.values, dearest: totals.slice(0, most).map(({ key }) => key) },
+  };
 }
 
 /** Sums of the live calls of several organizations. */

@@ -1,11 +1,10 @@
 // Sums of calls as they are shown: totals, series and groups of the same figures, so that they agree.
 import { type Static, Type } from 'typebox';
 import { csv, named, Time } from '../../kernel/index.ts';
-import type { UsageSum } from '../usage-store.ts';
+import { OTHER, type UsageSum } from '../usage-store.ts';
 import type { UsageRange } from './buckets.ts';
 
-const GROUPS_MAX = 200;
-const OTHER = '__other';
+export const GROUPS_MAX = 200;
 
 const figures = {
   requests: Type.Integer(),
@@ -78,9 +77,12 @@ function groupsOf(sums: readonly UsageSum[]): ({ key: string } & Figures)[] {
     add(group, sum);
     groups.set(sum.key, group);
   }
+  // The rest may have been summed where rows are.
+  const rest = groups.get(OTHER);
+  groups.delete(OTHER);
   const sorted = [...groups.values()].sort((a, b) => b.cost_micro - a.cost_micro || (a.key < b.key ? -1 : 1));
-  if (sorted.length <= GROUPS_MAX) return sorted;
-  const other = { key: OTHER, ...nothing() };
+  if (sorted.length <= GROUPS_MAX) return rest === undefined ? sorted : [...sorted, rest];
+  const other = rest ?? { key: OTHER, ...nothing() };
   for (const group of sorted.slice(GROUPS_MAX)) add(other, group);
   return [...sorted.slice(0, GROUPS_MAX), other];
 }

@@ -14,6 +14,7 @@ import { postgresReader, postgresSink } from '@svc/core/analytics/engine/postgre
 import type { RowReader, RowSink } from '@svc/core/analytics/engine/types.ts';
 import { rollUpUsage } from '@svc/core/analytics/index.ts';
 import { prepareDays } from '@svc/core/analytics/store.ts';
+import { GROUPS_MAX } from '@svc/core/analytics/usage/shape.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
 import { ANY_CALLER } from '@svc/core/analytics/usage-store.ts';
 import { createPool, migrate } from '@svc/core/db/index.ts';
@@ -70,7 +71,8 @@ async function measure(reader: RowReader, sink: RowSink): Promise<void> {
         from: new Date(Math.floor((to.getTime() - days * DAY_MS) / 3_600_000) * 3_600_000),
         to,
       };
-      const by = { ...bucketsOf(range, 'hour'), group, tag: group === 'tag' ? 'team' : null };
+      const most = ['user', 'session', 'tag'].includes(group ?? '') ? GROUPS_MAX : null;
+      const by = { ...bucketsOf(range, 'hour'), group, tag: group === 'tag' ? 'team' : null, most };
       await time(`usage ${days} days by ${group ?? 'nothing'}`, () =>
         reader.sumUsage({ ...place, ...range, ...filter }, by),
       );
