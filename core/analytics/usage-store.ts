@@ -56,7 +56,7 @@ const SUMS_AGAIN = [
   .map((name) => `sum(${name})::bigint as ${name}`)
   .join(', ');
 
-/** The group of all that are not among the dearest. */
+/** The group of all that are not among those with the highest cost. */
 export const OTHER = '__other';
 
 /**
@@ -116,9 +116,9 @@ const sumText = (narrow: string) => `
      and ($16::text is null or session_id = $16)
      and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)
    group by 1, 2),
-  dearest as (
+  greatest as (
     select key from summed group by key order by sum(cost_micro) desc, key collate "C" limit $19)
-  select bucket, case when $19::int is null or key in (select key from dearest) then key else '${OTHER}' end as key,
+  select bucket, case when $19::int is null or key in (select key from greatest) then key else '${OTHER}' end as key,
          ${SUMS_AGAIN}
     from summed group by 1, 2`;
 

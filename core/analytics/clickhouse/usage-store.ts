@@ -145,10 +145,10 @@ async function narrowed(
     order by cost_micro desc, key limit ${most + 1}`,
   );
   if (totals.length <= most) return asked;
-  const folded = (key: string) => `if(has({dearest:Array(String)}, ${key}), ${key}, '${OTHER}')`;
+  const folded = (key: string) => `if(has({greatest:Array(String)}, ${key}), ${key}, '${OTHER}')`;
   return {
     ...{ ...asked, key: folded(asked.key), key_of_sums: folded(asked.key_of_sums) },
-    values: { ...asked.values, dearest: totals.slice(0, most).map(({ key }) => key) },
+    values: { ...asked.values, greatest: totals.slice(0, most).map(({ key }) => key) },
   };
 }
 
