@@ -21,7 +21,7 @@ import { mutation } from '../../mutation.ts';
 import { Reseller } from './reseller.ts';
 
 derive.enum('StorefrontRegistration', registrations);
-derive.enum('StorefrontCurrency', currencies);
+derive.enum('Currency', currencies);
 derive.enum('StorefrontDomainFault', faultNames);
 derive.enum('StorefrontDomainCheckName', checkNames);
 derive.enum('StorefrontDomainRecordType', recordTypes);
