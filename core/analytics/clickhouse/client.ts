@@ -8,7 +8,13 @@ interface Statement {
   readonly name: string;
   readonly text: string;
   readonly values?: Readonly<Record<string, unknown>>;
+  /** More groups end the statement with `TooManyGroups`, mostly long before it has read everything. */
+  readonly groups_max?: number;
 }
+
+/** A statement has more groups than it may. */
+export class TooManyGroups extends Error {}
+const TOO_MANY_ROWS = '158';
 
 export interface ClickHouse {
   query<Row>(statement: Statement): Promise<Row[]>;
@@ -63,7 +69,7 @@ export function openClickHouse(url: string): ClickHouse {
     log: { level: ClickHouseLogLevel.OFF },
   });
   return {
-    async query<Row>({ name, text, values = {} }: Statement) {
+    async query<Row>({ name, text, values = {}, groups_max }: Statement) {
       try {
         const answer = await client.query({
           query: text,
@@ -75,10 +81,13 @@ export function openClickHouse(url: string): ClickHouse {
             // A row and what takes its place are always of the same day.
             do_not_merge_across_partitions_select_final: 1,
             use_skip_indexes_if_final: 0,
+            ...(groups_max === undefined ? {} : { max_rows_to_group_by: String(groups_max) }),
           },
         });
         return (await answer.json()) as Row[];
       } catch (error) {
+        if (groups_max !== undefined && error instanceof ClickHouseError && error.code === TOO_MANY_ROWS)
+          throw new TooManyGroups();
         throw away(error);
       }
     },

@@ -5,7 +5,7 @@ import { excusedOf, STEP } from '../days/store.ts';
 import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
 import { OTHER, type UsageBy, type UsageFilter, type UsageSum } from '../usage-store.ts';
-import type { ClickHouse } from './client.ts';
+import { type ClickHouse, TooManyGroups } from './client.ts';
 import { at, saidOf } from './filter-store.ts';
 import {
   FIGURES,
@@ -53,35 +53,94 @@ interface Asked {
 
 const OF_SPAN = `ts >= ${at('from')} and ts < ${at('to')}`;
 
-function rowsText({ of, said, key }: Asked, more: string): string {
+/** Figures of rows, and the same of sums. */
+interface Figures {
+  readonly of_rows: string;
+  readonly of_sums: string;
+}
+const ALL: Figures = { of_rows: FIGURES, of_sums: SUMMED };
+const COST: Figures = {
+  of_rows: 'sum(cost_micro) as cost_micro',
+  of_sums: 'sum(s.cost_micro) as cost_micro',
+};
+
+function rowsText({ of, said, key }: Asked, figures: Figures, more: string): string {
   return `
-    select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${FIGURES}
+    select roundDown(toUnixTimestamp64Milli(ts), {starts:Array(Int64)}) as bucket_ms, ${key} as key, ${figures.of_rows}
       from request_row final where ${of} and ${OF_SPAN}${said} ${more}
      group by bucket_ms, key`;
 }
 
 /** Whole hours that were summed are read from their sums, all others from rows. */
-function bothText(asked: Asked): string {
+function bothText(asked: Asked, figures: Figures): string {
   return `
-    select bucket_ms, key, ${SUMMED} from (
+    select bucket_ms, key, ${figures.of_sums} from (
       select roundDown(toInt64(toUnixTimestamp(hour)) * 1000, {starts:Array(Int64)}) as bucket_ms, ${asked.key_of_sums} as key,
-             ${SUMMED} from usage_hour as s where ${asked.of} and ${OF_SUMS}
+             ${figures.of_sums} from usage_hour as s where ${asked.of} and ${OF_SUMS}
        group by bucket_ms, key
-      union all ${rowsText(asked, `and ${OF_ROWS}`)}) as s
+      union all ${rowsText(asked, figures, `and ${OF_ROWS}`)}) as s
      group by bucket_ms, key`;
 }
 
-async function sum(db: ClickHouse, asked: Asked, hours: SummedHours | null, order = ''): Promise<UsageSum[]> {
+interface Answer {
+  readonly figures?: Figures;
+  /** Order and limit. */
+  readonly order?: string;
+  readonly groups_max?: number;
+}
+
+async function sum(
+  db: ClickHouse,
+  asked: Asked,
+  hours: SummedHours | null,
+  { figures = ALL, order = '', groups_max }: Answer = {},
+): Promise<UsageSum[]> {
   const { name, from, to, values } = asked;
   const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
     name,
-    text: (hours === null ? rowsText(asked, '') : bothText(asked)) + order,
+    text: (hours === null ? rowsText(asked, figures, '') : bothText(asked, figures)) + order,
     values: {
       ...{ ...values, from: from.getTime(), to: to.getTime() },
       ...(hours === null ? {} : summedValues(hours)),
     },
+    ...(groups_max === undefined ? {} : { groups_max }),
   });
   return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
+}
+
+/** All groups where they are not more than `most`; else null, soon. */
+async function sumFew(
+  db: ClickHouse,
+  asked: Asked,
+  hours: SummedHours | null,
+  { most, buckets }: { readonly most: number; readonly buckets: number },
+): Promise<UsageSum[] | null> {
+  try {
+    const sums = await sum(db, asked, hours, { groups_max: most * buckets });
+    return new Set(sums.map(({ key }) => key)).size > most ? null : sums;
+  } catch (error) {
+    if (error instanceof TooManyGroups) return null;
+    throw error;
+  }
+}
+
+/** The `most` groups with the highest cost, and the rest as one. */
+async function sumGreatest(
+  db: ClickHouse,
+  asked: Asked,
+  hours: SummedHours | null,
+  most: number,
+): Promise<UsageSum[]> {
+  const whole = { ...asked, values: { ...asked.values, starts: [0] } };
+  const order = ` order by cost_micro desc, key limit ${most}`;
+  const totals = await sum(db, whole, hours, { figures: COST, order });
+  const folded = (key: string) =>
+    `if(${key} in (select arrayJoin({greatest:Array(String)})), ${key}, '${OTHER}')`;
+  const narrowed = {
+    ...{ ...asked, key: folded(asked.key), key_of_sums: folded(asked.key_of_sums) },
+    values: { ...asked.values, greatest: totals.map(({ key }) => key) },
+  };
+  return sum(db, narrowed, hours);
 }
 
 /** What sums answer where only rows know: nothing of whom, of which session and with which tags. */
@@ -127,29 +186,9 @@ export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy)
       ...Object.fromEntries(named.map((name) => [name, asked[name]])),
     },
   };
-  return sum(db, by.most === null ? question : await narrowed(db, question, hours, by.most), hours);
-}
-
-/** `asked` with the groups that are not among the `most` with the highest cost as one. */
-async function narrowed(
-  db: ClickHouse,
-  asked: Asked,
-  hours: SummedHours | null,
-  most: number,
-): Promise<Asked> {
-  const totals = await sum(
-    db,
-    { ...asked, values: { ...asked.values, starts: [0] } },
-    hours,
-    `
-    order by cost_micro desc, key limit ${most + 1}`,
-  );
-  if (totals.length <= most) return asked;
-  const folded = (key: string) => `if(has({greatest:Array(String)}, ${key}), ${key}, '${OTHER}')`;
-  return {
-    ...{ ...asked, key: folded(asked.key), key_of_sums: folded(asked.key_of_sums) },
-    values: { ...asked.values, greatest: totals.slice(0, most).map(({ key }) => key) },
-  };
+  if (by.most === null) return sum(db, question, hours);
+  const few = await sumFew(db, question, hours, { most: by.most, buckets: by.starts.length });
+  return few ?? sumGreatest(db, question, hours, by.most);
 }
 
 /** Sums of the live calls of several organizations. */
