@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type SignUpMode, sha256Hex } from '@svc/core/kernel/index.ts';
-import type { FastifyInstance } from 'fastify';
+import type { PublicStorefrontView } from '@svc/core/storefronts/index.ts';
+import { escaped } from '@svc/http/index.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -49,6 +51,8 @@ export interface Boot {
   readonly signup?: SignUpMode;
   /** The bot challenge of the page that makes accounts. */
   readonly challenge?: { readonly provider: 'turnstile' | 'hcaptcha'; readonly site_key: string };
+  /** The storefront of the host that was asked, whose name and looks stand in place of ours. */
+  readonly storefront?: PublicStorefrontView;
 }
 
 /** Pages that show the challenge. */
@@ -61,14 +65,22 @@ function etagOf(body: Buffer): string {
   return `"${sha256Hex(body).slice(0, 32)}"`;
 }
 
+/** The page under the name of a storefront, and with its logo in place of our icon. */
+function dressed(html: string, shop: PublicStorefrontView | undefined): string {
+  if (shop === undefined) return html;
+  const icon = shop.logo_url === null ? '' : `<link rel="icon" href="${escaped(shop.logo_url)}" />`;
+  return html
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${escaped(shop.display_name)}</title>`)
+    .replace(/<link rel="icon"[^>]*>/, () => icon);
+}
+
 /**
  * The page with the settings of this installation, which console/src/api/boot.ts reads. They are data that no browser
  * executes. `frame` is the outline that is shown until the scripts are there.
  */
 function withBoot(page: Page, boot: Boot, frame: 'inside' | 'outside'): Page {
   const facts = JSON.stringify(boot).replaceAll('<', '\\u003c');
-  const html = page.body
-    .toString('utf8')
+  const html = dressed(page.body.toString('utf8'), boot.storefront)
     .replace('id="boot">{}<', () => `id="boot">${facts}<`)
     .replace('data-frame="inside"', `data-frame="${frame}"`);
   const body = Buffer.from(html);
@@ -163,19 +175,35 @@ function formOf(page: Page, accepted = ''): { coding?: string; body: Buffer } {
   return page.coded.find(({ coding }) => names.includes(coding)) ?? page;
 }
 
-/** Serves `pages` at every path that has no other route. */
-export function bindPages(app: FastifyInstance, pages: Pages, boot: Boot): void {
+/** The page of the application inside and outside, and the policies of both. */
+function applicationOf(built: Page | undefined, boot: Boot) {
   const policy = contentPolicy(boot.base_url);
   const { challenge } = boot;
-  const challenged = challenge === undefined ? policy : challengePolicy(boot.base_url, challenge.provider);
+  return {
+    index: built === undefined ? undefined : withBoot(built, boot, 'inside'),
+    outside: built === undefined ? undefined : withBoot(built, boot, 'outside'),
+    policy,
+    challenged: challenge === undefined ? policy : challengePolicy(boot.base_url, challenge.provider),
+  };
+}
+
+/** Serves `pages` at every path that has no other route. */
+export function bindPages(
+  app: FastifyInstance,
+  pages: Pages,
+  boot: Boot,
+  bootAt: (request: FastifyRequest) => Promise<Boot | null> = async () => null,
+): void {
   const built = pages.files.get('/index.html');
-  const index = built === undefined ? undefined : withBoot(built, boot, 'inside');
-  const outside = built === undefined ? undefined : withBoot(built, boot, 'outside');
+  const ours = applicationOf(built, boot);
   app.known_paths.add('GET', '/', false);
-  app.get('/*', (request, reply) => {
+  app.get('/*', async (request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
     const is_page = extname(path) === '' && !/^\/(?:v1|graphql)(?:\/|$)/.test(path);
-    const file = path === '/index.html' ? index : pages.files.get(path);
+    const is_index = path === '/index.html';
+    const other = request.storefront === null || !(is_page || is_index) ? null : await bootAt(request);
+    const { index, outside, policy, challenged } = other === null ? ours : applicationOf(built, other);
+    const file = is_index ? index : pages.files.get(path);
     const application = OUTSIDE.test(path) ? outside : index;
     const page = file ?? (is_page ? application : undefined);
     if (page === undefined) return reply.callNotFound();

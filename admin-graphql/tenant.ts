@@ -2,6 +2,7 @@
 import type { RequestFeed } from '@svc/core/analytics/index.ts';
 import { type Caller, ServiceError, type SessionCaller } from '@svc/core/kernel/index.ts';
 import { fileOperations, signInOperations } from '@svc/core/operations/index.ts';
+import { readStorefrontAt } from '@svc/core/storefronts/index.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
 import { bindYoga } from '@svc/graphql/bindings/yoga.ts';
 import { limits } from '@svc/graphql/limits.ts';
@@ -9,6 +10,7 @@ import { createTenantContext } from '@svc/graphql/tenant/context.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import {
   bindHealth,
+  bindHostRule,
   bindOperations,
   bindSignOn,
   callerOf,
@@ -16,7 +18,7 @@ import {
   type HttpParts,
   takeTurn,
 } from '@svc/http/index.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Boot, bindPages, type Pages } from './pages.ts';
 import { bindPublicPages } from './public/routes.ts';
 import type { Streams } from './streams.ts';
@@ -48,9 +50,19 @@ function bootOf({ base_url, services }: HttpParts): Boot {
   return { base_url, signup, challenge: { provider, site_key } };
 }
 
+/** The same for the page of a storefront: its name and looks, its address for calls, and who may make an account there. */
+async function bootAt(parts: HttpParts, { storefront, headers }: FastifyRequest): Promise<Boot | null> {
+  const settings = parts.services.storefronts;
+  if (storefront === null || settings === undefined) return null;
+  const shop = await readStorefrontAt(parts.pool, settings, headers.host ?? '');
+  if (shop === null) return null;
+  return { ...bootOf(parts), base_url: storefront.address, signup: shop.registration, storefront: shop };
+}
+
 /** The Fastify instance of the listener, not yet listening. */
 export function createTenantApp(parts: HttpParts, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
+  bindHostRule(app, parts.services);
   bindOperations(app, parts, [...signInOperations, ...fileOperations]);
   bindSignOn(app, parts);
   bindPublicPages(app, parts);
@@ -92,7 +104,9 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
   });
   app.register(async (scope) => {
     bindHealth(scope, parts);
-    if (listener.pages !== null) bindPages(scope, listener.pages, bootOf(parts));
+    if (listener.pages !== null) {
+      bindPages(scope, listener.pages, bootOf(parts), (request) => bootAt(parts, request));
+    }
   });
   return app;
 }

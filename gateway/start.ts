@@ -13,6 +13,7 @@ import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
 import {
   analyticsChecks,
   type Base,
+  bindHostRule,
   type Check,
   createApp,
   type HttpParts,
@@ -62,7 +63,7 @@ async function openEngine(
   { config, log, ledgers: given, formats = builtIn }: GatewayOptions,
 ): Promise<Engine> {
   const { pool, direct_url, name, catalog, changes, metrics, base_url } = base;
-  const { root_key, egress, request_log, money_in } = base.services;
+  const { root_key, egress, request_log, money_in, storefronts } = base.services;
   const telemetry = await openOwnTelemetry(config, base);
   opened.defer(() => telemetry?.close());
   const policies = opened.adopt(openPolicyCache({ changes, log, process_name: name }), (it) => it.close());
@@ -94,6 +95,7 @@ async function openEngine(
   const { cell, public_min_orgs } = config;
   const jobs = startJobs({
     ...{ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail, public_min_orgs },
+    ...(storefronts === undefined ? {} : { storefronts }),
     rows: base.analytics.services,
   });
   opened.defer(() => jobs.stop());
@@ -152,6 +154,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { calls, policies, byok } = engine;
   let draining = false;
   const app = opening.adopt(createApp({ ...base, formats }), (it) => it.close());
+  bindHostRule(app, base.services);
   const parts: HttpParts = {
     ...base,
     services: { ...base.services, policies, byok, health: calls.health },

@@ -37,6 +37,11 @@ interface AppOptions {
   readonly formats?: { readonly envelopeAt: EnvelopeAt };
 }
 
+/** The public address under which whoever sent `request` knows us. */
+function addressOf(app: FastifyInstance, request: FastifyRequest): string {
+  return request.storefront?.address ?? app.base_url;
+}
+
 /** Sends a refusal with all its headers. */
 function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { request } = reply;
@@ -47,7 +52,13 @@ function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceEr
       ...errorHeaders(error),
       'content-type': 'application/json; charset=utf-8',
     })
-    .send(errorBody(error, { request_id: request.id, base_url: app.base_url }, app.envelope_at(request.url)));
+    .send(
+      errorBody(
+        error,
+        { request_id: request.id, base_url: addressOf(app, request) },
+        app.envelope_at(request.url),
+      ),
+    );
 }
 
 /** `/v1/models/vendor%2Fmodel` means `/v1/models/vendor/model`: official clients encode the slash in a model id. */
@@ -182,6 +193,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   // Unknown paths and wrong methods are answered whatever the body is; each scope adds its own body parser.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.decorateRequest('storefront', null);
   app.decorate('base_url', base_url);
   app.decorate('known_paths', new PathTable());
   app.decorate('envelope_at', (path: string) => formats?.envelopeAt(path) ?? null);

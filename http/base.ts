@@ -18,7 +18,7 @@ import {
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { type Changes, followClock, openChanges } from '@svc/core/runtime/index.ts';
-import { storefrontSettings } from '@svc/core/storefronts/index.ts';
+import { HostMemory, storefrontSettings } from '@svc/core/storefronts/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { openMetrics } from './metrics.ts';
 import type { HttpParts } from './parts.ts';
@@ -98,9 +98,14 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       ...analytics.services,
       egress: openEgress(config),
       storefronts: storefrontSettings(config, { base_url, console_origins: sign_in.console_origins }),
+      ...sellerHosts(pool, config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },
   };
+}
+
+function sellerHosts(pool: Pool, { storefront_base }: Config): Pick<Services, 'seller_hosts'> {
+  return storefront_base === null ? {} : { seller_hosts: new HostMemory(pool, storefront_base) };
 }
 
 /** Connections of the pool that serves requests; the ledger's and the listeners' are their own. */

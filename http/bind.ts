@@ -13,7 +13,14 @@ import { admit, admitOrNote, runOnce, runOperation } from '@svc/core/operations/
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { keepable } from './answers/cached.ts';
 import { sendEvents } from './answers/events.ts';
-import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
+import {
+  callerOf,
+  consoleOrigins,
+  headerOf,
+  refuseForeignPage,
+  requestContext,
+  staffCallerOf,
+} from './caller.ts';
 import { errorBody } from './errors.ts';
 import { consoleHeaders, crossOriginHeaders } from './headers.ts';
 import { addAnswerHooks } from './hooks.ts';
@@ -46,7 +53,7 @@ async function authenticate(
     case 'public':
       // Sign-in sets a cookie, so pages of other origins may not call it.
       if (operation.cross_origin !== true && operation.method !== 'GET') {
-        refuseForeignPage(parts.services.sign_in.console_origins, request);
+        refuseForeignPage(consoleOrigins(parts, request), request);
       }
       return { kind: 'public' };
     case 'signed':
@@ -112,7 +119,8 @@ async function answer(
       idempotency_key,
       path: request.url.split('?', 1)[0] as string,
       input,
-      refusalBody: (error) => errorBody(error, { request_id: request.id, base_url: parts.base_url }),
+      refusalBody: (error) =>
+        errorBody(error, { request_id: request.id, base_url: request.storefront?.address ?? parts.base_url }),
     });
     if (done.replay) reply.header('x-svc-idempotent-replay', 'true');
     return reply.code(done.status).type(JSON_TYPE).send(done.body);

@@ -54,6 +54,12 @@ function originOf(request: FastifyRequest): string | null {
   return referer !== null && URL.canParse(referer) ? new URL(referer).origin : null;
 }
 
+/** Origins whose pages may write with a session cookie: those of the console, and the storefront that the request came to. */
+export function consoleOrigins({ services }: HttpParts, { storefront }: FastifyRequest): readonly string[] {
+  const { console_origins } = services.sign_in;
+  return storefront === null ? console_origins : [...console_origins, storefront.address];
+}
+
 function requireConsole(
   parts: HttpParts,
   request: FastifyRequest,
@@ -110,8 +116,8 @@ async function session(
     ...(proof.passive ? { passive: true } : {}),
   });
   if (proof.by_cookie) {
-    const { console_origins } = parts.services.sign_in;
-    requireConsole(parts, request, { session_id: caller.session_id, origins: console_origins });
+    const origins = consoleOrigins(parts, request);
+    requireConsole(parts, request, { session_id: caller.session_id, origins });
   }
   return caller;
 }

@@ -8,6 +8,7 @@ export { errorBody, errorHeaders, refusalOf } from './errors.ts';
 export { consoleHeaders } from './headers.ts';
 export { analyticsChecks, bindHealth, type Check } from './health.ts';
 export { addAnswerHooks } from './hooks.ts';
+export { bindHostRule } from './host-rule.ts';
 export { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
 export type { Metrics } from './metrics.ts';
 export { escaped, frame } from './pages/frame.ts';

@@ -21,6 +21,7 @@ import {
 import { openMailTransport } from '@svc/core/mail/index.ts';
 import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { followClock } from '@svc/core/runtime/index.ts';
+import { storefrontSettings } from '@svc/core/storefronts/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
 import { beat } from '@svc/core/workflow-starts/index.ts';
 import { autoTopupActivities } from './auto-top-up/activities.ts';
@@ -109,6 +110,12 @@ function openOwnCatalog(config: Config, db: Pool, log: Log): Promise<CatalogHand
   return openCatalog({ db, files, log, formats: builtIn.catalog, insecure_upstreams });
 }
 
+/** Where storefronts are, for the links of mails. */
+function storefrontsOf(config: Config) {
+  const base_url = config.base_url ?? `http://127.0.0.1:${config.port}`;
+  return storefrontSettings(config, { base_url, console_origins: config.console_origins ?? [] });
+}
+
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
   const { config, pool, log } = parts;
   // A spool of its own, because a gateway on the same data directory uses the other one.
@@ -122,6 +129,7 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
     cell: config.cell,
     public_min_orgs: config.public_min_orgs,
     egress: openEgress(config),
+    storefronts: storefrontsOf(config),
   });
   opened.defer(() => jobs.stop());
   return jobs;

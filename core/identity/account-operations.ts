@@ -13,6 +13,7 @@ import { emailKey } from '../mail/index.ts';
 import { listMemberships } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
 import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
+import { sellerOf } from './seller.ts';
 import { renewSession } from './sessions/sessions.ts';
 import { endSessions } from './sessions/store.ts';
 import { knownDevice, rememberDevice } from './sign-in/device.ts';
@@ -149,7 +150,9 @@ export const enrolTotpOperation = operation({
     const secret = newTotpSecret();
     const sealed = sealTotp(context.services.root_key, 'person.totp_pending', { id: user_id, secret });
     await setPendingTotp(context.db, { id: user_id, sealed });
-    return { secret: base32(secret), otpauth_uri: otpauthUri(secret, { issuer: ISSUER, email }) };
+    // What programs with codes show: the name under which the person knows us.
+    const issuer = (await sellerOf(context))?.name ?? ISSUER;
+    return { secret: base32(secret), otpauth_uri: otpauthUri(secret, { issuer, email }) };
   },
 });
 

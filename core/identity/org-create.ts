@@ -28,6 +28,7 @@ import { writeAudit } from './audit/audit.ts';
 import { foundingParentsOf } from './founding-parent.ts';
 import { foundingTermsOf } from './founding-terms.ts';
 import { transferOwnership } from './members/change.ts';
+import { sellerOf } from './seller.ts';
 import { refuseSsoSession } from './sign-in/operations.ts';
 import { lockPerson } from './store.ts';
 import { ofPerson, sessionCaller } from './view.ts';
@@ -72,7 +73,7 @@ async function makeOrg(
     await lockPerson(context.db, user_id);
     await refuseTooMany(context);
     const code = await admitFounder(context, { user_id, given });
-    const seller = code?.reseller_id ?? null;
+    const seller = code?.reseller_id ?? (await sellerOf(context))?.org_id ?? null;
     const parent = seller === null ? {} : await foundingParentsOf(context).of(context, seller);
     const { id: org_id } = await createOrg(context, { ...wanted, ...parent, self_made: true });
     const at = context.now();

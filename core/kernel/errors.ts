@@ -100,6 +100,7 @@ export const codes = {
   precondition_failed: { status: 412, type: 'invalid_request_error', retry: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
+  misdirected_request: { status: 421, type: 'invalid_request_error', retry: false },
   idempotency_conflict: { status: 422, type: 'conflict_error', retry: false },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retry: true },
   too_many_attempts: { status: 429, type: 'rate_limit_error', retry: true },

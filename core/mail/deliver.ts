@@ -41,7 +41,8 @@ interface MailStore extends Db {
 export interface MailParts {
   readonly store: MailStore;
   readonly transport: MailTransport;
-  readonly around: Surroundings;
+  /** Where the links of a mail lead, and whose name it bears: ours, or a reseller's whose customer it is for. */
+  readonly aroundOf: (db: Db, mail: DueMail) => Promise<Surroundings>;
   readonly root_key: RootKeyRing;
   readonly log: Log;
   /** The files that mails refer to. @throws Error when there is none. */
@@ -131,7 +132,8 @@ async function compose(parts: MailParts, mail: DueMail): Promise<Outgoing> {
   const template = findTemplate(mail.template);
   if (template === null) throw new Error(`this release has no template ${mail.template}`);
   const link = mail.sealed === null ? '' : openLink(parts.root_key, mail.id, mail.sealed);
-  const said = render(template.content(mail.data, link), parts.around);
+  const around = await parts.aroundOf(parts.store, mail);
+  const said = render(template.content(mail.data, link), around);
   const attachments: Attachment[] = [];
   for (const ref of mail.attachments) attachments.push(await parts.openAttachment(parts.store, mail, ref));
   const { id, template: name, reference, recipient, recipient_key, created_at } = mail;
@@ -142,6 +144,7 @@ async function compose(parts: MailParts, mail: DueMail): Promise<Outgoing> {
     to_key: recipient_key,
     date: created_at,
     ...said,
+    ...(around.look === undefined ? {} : { from_name: around.product }),
     attachments,
   };
 }

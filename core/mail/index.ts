@@ -2,7 +2,7 @@ export { emailKey, getEmailKey, isSamePerson } from './address.ts';
 export { readBounce, takeBounce } from './bounce.ts';
 export { type MailOutcome, type MailParts, sendDue } from './deliver.ts';
 export { purgeMails } from './purge.ts';
-export { render } from './render.ts';
+export { render, type Surroundings } from './render.ts';
 export { sendMail } from './send.ts';
 export {
   countMails,

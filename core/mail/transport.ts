@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly to_key: string;
   /** When it was asked for: the same in every attempt. */
   readonly date: Date;
+  /** Whose name the mail bears in place of the configured one. */
+  readonly from_name?: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
@@ -53,7 +55,8 @@ function messageOf(mail: Outgoing, { from, domain, bounce_domain }: Sender) {
   return {
     // As an object, so that nothing in an address is read as a second one.
     to: { name: '', address: to },
-    ...{ from, date, subject, text, html },
+    from: mail.from_name === undefined ? from : { name: mail.from_name, address: addressOf(from) },
+    ...{ date, subject, text, html },
     envelope: { from: returns, to: [to] },
     messageId: `<${id}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
@@ -87,6 +90,11 @@ function openFolder(folder: string, sender: Sender, dkim: Dkim | undefined): Mai
     },
     close: async () => {},
   };
+}
+
+/** The address in `Name <address>`. */
+function addressOf(from: string): string {
+  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
 function isLoopback(host: string): boolean {

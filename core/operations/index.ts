@@ -4,7 +4,7 @@ export { admitOrNote } from './denials.ts';
 export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
 export { type Jobs, relayParts, startJobs } from './jobs.ts';
-export { openApiDocument } from './openapi/document.ts';
+export { openApiDocument, PRODUCT } from './openapi/document.ts';
 export { errorTable } from './openapi/errors.ts';
 export {
   callbackRoutes,

@@ -57,7 +57,7 @@ import {
 } from '../rollouts/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
-import { recheckStorefronts } from '../storefronts/index.ts';
+import { recheckStorefronts, settingsOf, surroundingsOf } from '../storefronts/index.ts';
 import {
   type MoneyIn,
   purgeQuotes,
@@ -97,6 +97,8 @@ interface JobParts {
   readonly mail: MailTransport;
   /** What reads and keeps rows of calls in another engine than PostgreSQL (`openAnalytics`). */
   readonly rows?: Pick<Services, 'row_reader' | 'row_keeper'>;
+  /** Where storefronts are; absent: there are none. */
+  readonly storefronts?: NonNullable<Services['storefronts']>;
   /** So many organizations stand behind a published count of calls; 3 unless given. */
   readonly public_min_orgs?: number;
 }
@@ -230,7 +232,11 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
   const { pool: store, mail: transport, money_in, root_key, log } = parts;
   return {
     ...{ store, transport, root_key, log, outcomes },
-    around: { console_url: money_in.console_url, product: 'svc' },
+    aroundOf: (db, mail) =>
+      surroundingsOf(db, mail, {
+        settings: settingsOf(parts),
+        ours: { console_url: money_in.console_url, product: 'svc' },
+      }),
     async openAttachment(_, { org_id }, { id }) {
       if (org_id === null) throw new Error(`no organization has the document ${id}`);
       return openDocument(jobContext(parts), { org_id, id });

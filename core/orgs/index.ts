@@ -10,6 +10,7 @@ export { createOrg, createProject, DEFAULT_DATA_POLICY, LOW_BALANCE, SANDBOX_CRE
 export { legalCallsEnd, refuseUnaccepted } from './legal.ts';
 export { limitsOf, projectLimits } from './limits.ts';
 export {
+  belongsAt,
   countMembers,
   countOwners,
   deleteMember,

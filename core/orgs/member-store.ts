@@ -36,6 +36,24 @@ export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Memb
   return rows;
 }
 
+/**
+ * Whether a person has to do with a reseller: as a member of it or of a customer of it, or because they are nobody's member yet.
+ */
+export async function belongsAt(
+  db: Db,
+  { user_id, seller_id }: { user_id: Id<'user'>; seller_id: Id<'org'> },
+): Promise<boolean> {
+  const { rows } = await db.query<{ belongs: boolean }>({
+    name: 'orgs.belongs_at',
+    text: `
+      select coalesce(bool_or(org.id = $2 or org.parent_org_id is not distinct from $2), true) as belongs
+        from org_member as member join org on org.id = member.org_id
+       where member.user_id = $1 and member.status = 'active'`,
+    values: [user_id, seller_id],
+  });
+  return rows[0]?.belongs ?? true;
+}
+
 /** Makes a person an active member; one who is a member already gets `role`. Whether the person was none before. */
 export async function putMember(
   db: Db,

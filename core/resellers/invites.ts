@@ -122,10 +122,14 @@ export const foundingParents: FoundingParents = {
     const parent = await findOrg(db, reseller_id);
     if (parent?.kind === 'reseller' && parent.status === 'active')
       return { parent_org_id: reseller_id, reseller_tier_id: await findDefaultTier(db, reseller_id) };
-    throw new ServiceError('invite_required', 'This invite code was revoked. Ask for a new one.', {
-      param: 'invite_code',
-      details: { reason: 'revoked' },
-    });
+    throw new ServiceError(
+      'invite_required',
+      'Nobody can become a customer here now. Ask whoever invited you.',
+      {
+        param: 'invite_code',
+        details: { reason: 'revoked' },
+      },
+    );
   },
 };
 

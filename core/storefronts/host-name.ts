@@ -27,6 +27,15 @@ export function slugOf(host: string, base: string | null): string | null {
   return slug === '' || slug.includes('.') ? null : slug;
 }
 
+/** Names that only a machine, a cluster or a network of one's own knows: probes and neighbours ask there. */
+const INSIDE = /^[^.]*$|\.(?:localhost|local|internal|svc)$/;
+
+/** Whether `host` is an address of the installation itself: its public names, those inside a cluster, network addresses. */
+export function isOwnHost(host: string, { own_hosts, base }: Pick<StorefrontSettings, 'own_hosts' | 'base'>) {
+  if (slugOf(host, base) !== null) return false;
+  return own_hosts.includes(host) || isIP(host) !== 0 || (host !== '' && INSIDE.test(host));
+}
+
 type ReadDomain = DomainName | { readonly fault: 'ours' };
 
 /** `text` as a domain of a storefront; `ours`: a name of the installation, or one below its base. */

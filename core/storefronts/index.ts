@@ -1,6 +1,7 @@
 import { domainOperations } from './domains/operations.ts';
 import { storefrontOperations as settingsOperations } from './operations.ts';
 
+export { surroundingsOf } from './around.ts';
 export {
   actors as domainActors,
   CheckView,
@@ -16,9 +17,16 @@ export {
   verifyDomainOperation,
 } from './domains/operations.ts';
 export { recheckStorefronts } from './domains/recheck.ts';
-export { getStorefrontOperation, putStorefrontOperation } from './operations.ts';
-export { storefrontSettings } from './settings.ts';
-export { registrations, StorefrontView } from './types.ts';
+export { hostKey, isOwnHost } from './host-name.ts';
+export { HostMemory } from './hosts.ts';
+export {
+  getStorefrontOperation,
+  ownStorefrontOperation,
+  putStorefrontOperation,
+  readStorefrontAt,
+} from './operations.ts';
+export { settingsOf, storefrontSettings } from './settings.ts';
+export { PublicStorefrontView, registrations, StorefrontView } from './types.ts';
 
 /** What people of a reseller do about its storefront, and what everybody sees of it. */
 export const storefrontOperations = [...settingsOperations, ...domainOperations] as const;

@@ -1,11 +1,13 @@
 // Storefronts over REST.
 import { type Static, Type } from 'typebox';
-import { FileAnswer, invalid, named, notFound, operation } from '../kernel/index.ts';
+import { type Db, FileAnswer, invalid, named, notFound, operation } from '../kernel/index.ts';
+import { emailKey } from '../mail/index.ts';
 import { holders, resellerCaller } from '../resellers/index.ts';
+import { addressOf } from './around.ts';
 import { accentColors } from './color.ts';
 import { hostKey, slugOf } from './host-name.ts';
-import { addressAt, settingsOf } from './settings.ts';
-import { findLogo, findStorefrontAt } from './store.ts';
+import { addressAt, type StorefrontSettings, settingsOf } from './settings.ts';
+import { findLogo, findStorefrontAt, findStorefrontOf } from './store.ts';
 import { readStorefront, replaceStorefront } from './storefront.ts';
 import { PublicStorefrontView, StorefrontIn, StorefrontView } from './types.ts';
 import { logoPath, viewPublic } from './view.ts';
@@ -60,6 +62,17 @@ export const putStorefrontOperation = operation({
   run: (context, input) => replaceStorefront(context, resellerCaller(context).org_id, input),
 });
 
+/** What everybody sees of the storefront at `host`; null: there is none. */
+export async function readStorefrontAt(
+  db: Db,
+  settings: StorefrontSettings,
+  host: string,
+): Promise<PublicStorefrontView | null> {
+  const key = hostKey(host);
+  const shop = await findStorefrontAt(db, { host: key, slug: slugOf(key, settings.base) });
+  return shop === null ? null : viewPublic(shop, addressAt(settings, key));
+}
+
 const HostIn = Type.String({ minLength: 1, maxLength: 300 });
 
 const showStorefrontOperation = operation({
@@ -82,11 +95,30 @@ const showStorefrontOperation = operation({
   async run(context, { host, domain }) {
     const asked = host ?? domain;
     if (asked === undefined) throw invalid('host', 'missing', 'Say which host is meant.');
-    const settings = settingsOf(context.services);
-    const key = hostKey(asked);
-    const shop = await findStorefrontAt(context.db, { host: key, slug: slugOf(key, settings.base) });
+    const shop = await readStorefrontAt(context.db, settingsOf(context.services), asked);
     if (shop === null) throw notFound();
-    return viewPublic(shop, addressAt(settings, key));
+    return shop;
+  },
+});
+
+export const ownStorefrontOperation = operation({
+  name: 'storefront.own',
+  method: 'GET',
+  path: '/v1/storefront/own',
+  summary: 'Show the storefront of the reseller whose customer the caller is; 404 for everybody else',
+  audience: { kind: 'key', scopes: 'any', session: 'any' },
+  across_orgs: 'a customer is shown the name and looks of its reseller, which is another organization',
+  input: Type.Object({}),
+  output: PublicStorefrontView,
+  errors: ['not_found'],
+  example: shown,
+  async run(context) {
+    const { caller } = context;
+    const email_key = caller.kind === 'session' ? emailKey(caller.email) : null;
+    const org_id = caller.kind === 'session' || caller.kind === 'key' ? caller.org_id : null;
+    const shop = await findStorefrontOf(context.db, { org_id, email_key, seller_id: null });
+    if (shop === null) throw notFound();
+    return viewPublic(shop, addressOf(shop, settingsOf(context.services)));
   },
 });
 
@@ -119,5 +151,6 @@ export const storefrontOperations = [
   getStorefrontOperation,
   putStorefrontOperation,
   showStorefrontOperation,
+  ownStorefrontOperation,
   showLogoOperation,
 ] as const;

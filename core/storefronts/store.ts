@@ -1,4 +1,5 @@
 // SQL of storefronts, their logos, and whose is at which host.
+import type { Seller } from '../identity/index.ts';
 import type { Db, Id } from '../kernel/index.ts';
 import type { Storefront } from './types.ts';
 
@@ -33,6 +34,57 @@ export async function findStorefrontAt(db: Db, { host, slug }: Place): Promise<S
   const { rows } = await db.query<Storefront>({
     name: 'storefronts.find_at',
     text: `select ${COLUMNS} from ${SHOP} where ${AT_HOST}`,
+    values: [host, slug],
+  });
+  return rows[0] ?? null;
+}
+
+/** Whom a mail or a page is for. */
+interface Reader {
+  /** The organization that it is about; null: a person alone. */
+  readonly org_id: string | null;
+  /** The reseller that it came about; null: none is known. */
+  readonly seller_id: string | null;
+  /** The person's address, as addresses are compared. */
+  readonly email_key: string | null;
+}
+
+/** A storefront and where it is: its slug, and the domain that was proved first. */
+export interface Placed extends Storefront {
+  readonly slug: string;
+  readonly domain: string | null;
+}
+
+/**
+ * The storefront that a reader knows: that of the reseller whose customer the organization is; of a person, that of the one
+ * reseller whose customers all their organizations are. Null: the reader knows us.
+ */
+export async function findStorefrontOf(db: Db, reader: Reader): Promise<Placed | null> {
+  const { rows } = await db.query<Placed>({
+    name: 'storefronts.find_of',
+    text: `
+      with known as (
+        select coalesce($1, (select parent_org_id from org where id = $2), (
+          select min(org.parent_org_id)
+            from person
+            join org_member as member on member.user_id = person.id and member.status = 'active'
+            join org on org.id = member.org_id
+           where person.email_key = $3 and $2::text is null
+          having count(*) = count(org.parent_org_id) and count(distinct org.parent_org_id) = 1)) as org_id)
+      select ${COLUMNS}, seller.slug,
+             (select domain from storefront_domain_proof as proof where proof.org_id = shop.org_id
+               order by verified_at, domain limit 1) as domain
+        from ${SHOP} where shop.org_id = (select org_id from known)`,
+    values: [reader.seller_id, reader.org_id, reader.email_key],
+  });
+  return rows[0] ?? null;
+}
+
+/** Who is served at a host; null: nobody. */
+export async function findSeller(db: Db, { host, slug }: Place): Promise<Seller | null> {
+  const { rows } = await db.query<Seller>({
+    name: 'storefronts.find_seller',
+    text: `select shop.org_id, shop.display_name as name, shop.registration from ${SHOP} where ${AT_HOST}`,
     values: [host, slug],
   });
   return rows[0] ?? null;

@@ -15,7 +15,7 @@ import {
 import { TEXT_DARK, TEXT_LIGHT } from './color.ts';
 
 export const registrations = ['open', 'invite'] as const;
-export type Registration = (typeof registrations)[number];
+type Registration = (typeof registrations)[number];
 
 /** What a reseller that has said nothing yet starts from. */
 export const defaults = {

@@ -1,8 +1,9 @@
 // The reference page: Scalar, configured to load nothing from other servers and to send nothing to them.
+import { escaped } from '@svc/http/index.ts';
 
-/** The page; its two scripts are served beside it. */
-export const referencePage =
-  '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>LLM gateway API</title>' +
+/** The page under a name; its two scripts are served beside it. */
+export const referencePage = (name: string) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(name)} API</title>` +
   '<meta name="viewport" content="width=device-width,initial-scale=1"></head><body><div id="app"></div>' +
   '<noscript>The reference needs JavaScript. The document it shows is <a href="/openapi.json">/openapi.json</a>.' +
   '</noscript><script src="/docs/reference.js"></script><script src="/docs/start.js"></script></body></html>';
@@ -25,8 +26,10 @@ const options = {
   agent: { disabled: true },
   mcp: { disabled: true },
   authentication: { preferredSecurityScheme: 'bearer' },
-  metaData: { title: 'LLM gateway API' },
 };
 
 /** The script that starts the reference. */
-export const referenceStart = `Scalar.createApiReference('#app', ${JSON.stringify(options)});\n`;
+export function referenceStart(name: string): string {
+  const said = { ...options, metaData: { title: `${name} API` } };
+  return `Scalar.createApiReference('#app', ${JSON.stringify(said)});\n`;
+}

@@ -52,7 +52,8 @@ export function operationSurface(
     caller,
     contextOf: (acting) => requestContext(parts, request, reply, acting),
     readInput: (operation, input) => readerOf(operation)(placed(operation, input)),
-    refusalBody: (error) => errorBody(error, { request_id, base_url: parts.base_url }),
+    refusalBody: (error) =>
+      errorBody(error, { request_id, base_url: request.storefront?.address ?? parts.base_url }),
     explain: (thrown) => refusalOf(thrown, request_id, parts.log),
   };
 }

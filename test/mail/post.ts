@@ -32,7 +32,7 @@ export async function startPost({ pool, context }: { pool: Pool; context: Contex
   const { services, log } = context;
   const parts: MailParts = {
     ...{ store: pool, transport, root_key: services.root_key, log, outcomes: new Map() },
-    around: { console_url: 'https://console.example', product: 'Acme Gateway' },
+    aroundOf: async () => ({ console_url: 'https://console.example', product: 'Acme Gateway' }),
     openAttachment: async (_, __, { id }) => ({
       filename: `${id}.pdf`,
       content_type: 'application/pdf',

@@ -117,7 +117,7 @@ export async function startMailWorld(
       const outcomes = new Map<MailOutcome, number>();
       const parts: MailParts = {
         ...{ store: pool, transport, root_key: ROOT_KEY, log, outcomes },
-        around: { console_url: CONSOLE, product: 'Acme Gateway' },
+        aroundOf: async () => ({ console_url: CONSOLE, product: 'Acme Gateway' }),
         openAttachment: async (_, __, { id }) => {
           return {
             filename: `${id}.pdf`,

@@ -24,7 +24,7 @@ import { createContext } from '@svc/core/operations/index.ts';
 import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
 import { type Changes, openChanges } from '@svc/core/runtime/index.ts';
 import { bindRest } from '@svc/gateway/rest/bind.ts';
-import { createApp } from '@svc/http/index.ts';
+import { bindHostRule, createApp } from '@svc/http/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -47,6 +47,7 @@ export interface Harness {
   readonly changes: Changes;
   readonly app: FastifyInstance;
   readonly request_log: RequestLog;
+  readonly catalog: Services['catalog'];
   readonly root_key: Buffer;
   readonly a: Tenant;
   readonly b: Tenant;
@@ -135,6 +136,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
   const app = createApp({ log, base_url: 'http://127.0.0.1:8080', formats: builtIn });
+  const { services: more = {} } = options;
+  bindHostRule(app, more);
   bindRest(app, {
     pool,
     services: {
@@ -142,7 +145,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       catalog: () => catalog.current(),
       ...{ request_log, root_key, provider_keys: createProviderKeys(builtIn.kinds) },
       sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
-      ...options.services,
+      ...more,
     },
     log,
     base_url: 'http://127.0.0.1:8080',
@@ -207,6 +210,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     changes,
     app,
     request_log,
+    catalog: () => catalog.current(),
     root_key,
     defects,
     context,

@@ -1,10 +1,15 @@
 // Resellers and the public API of an installation with storefronts, over a resolver that answers as the test says.
 import { openEgress } from '@svc/core/egress/index.ts';
-import { readConfig } from '@svc/core/kernel/index.ts';
+import { FiguresMemory, figureServices } from '@svc/core/figures/index.ts';
+import { type SellerHosts, signInSettings } from '@svc/core/identity/index.ts';
+import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
+import { readConfig, silentLog } from '@svc/core/kernel/index.ts';
 import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
-import { storefrontSettings } from '@svc/core/storefronts/index.ts';
+import { HostMemory, storefrontSettings } from '@svc/core/storefronts/index.ts';
+import type { HttpParts } from '@svc/http/index.ts';
 import { expect } from 'vitest';
-import { codeOf, type Harness, type Method, startHarness, type Tenant } from '../registry/harness.ts';
+import { startWorld, type World } from '../organizations/world.ts';
+import { codeOf, type Method, type Tenant } from '../registry/harness.ts';
 import { type NameServer, startNameServer } from '../sim/dns.ts';
 
 export const BASE = 'shops.platform.example';
@@ -35,7 +40,7 @@ export interface Check {
 }
 
 export interface StorefrontWorld {
-  readonly harness: Harness;
+  readonly harness: World;
   readonly names: NameServer;
   readonly egress: ReturnType<typeof openEgress>;
   reseller(slug: string): Promise<Reseller>;
@@ -47,11 +52,15 @@ export interface StorefrontWorld {
   verify(reseller: Reseller, domain: string): Promise<Claim & { checks: Check[] }>;
   /** Publishes what the claim asks for. */
   publish(claim: Claim): void;
+  /** What listeners of this installation have. */
+  parts(): HttpParts;
+  /** Makes the process forget whose storefront is where, as it does after some seconds. */
+  forget(): void;
   rows<T>(text: string, values?: unknown[]): Promise<T[]>;
 }
 
 /** Starts everything on a database of its own. */
-export async function startStorefronts(): Promise<StorefrontWorld> {
+export async function startStorefronts(env: Record<string, string> = {}): Promise<StorefrontWorld> {
   const names = await startNameServer();
   names.zone.set(`A ${BASE}`, [BASE_ADDRESS]);
   const config = readConfig({
@@ -66,7 +75,22 @@ export async function startStorefronts(): Promise<StorefrontWorld> {
     base_url: 'https://llm.platform.example',
     console_origins: ['https://console.platform.example'],
   });
-  const harness = await startHarness({ services: { egress, storefronts } });
+  // It asks the database of the harness, which comes later.
+  const hosts: { memory?: HostMemory } = {};
+  const seller_hosts: SellerHosts = {
+    peek: (host) => hosts.memory?.peek(host),
+    at: async (host) => (hosts.memory as HostMemory).at(host),
+  };
+  const sign_in = signInSettings(
+    readConfig({ SVC_CONSOLE_ORIGINS: 'https://console.platform.example', ...env }),
+    'https://llm.platform.example',
+  );
+  const world = await startWorld({ services: { egress, storefronts, seller_hosts, sign_in } });
+  const harness = world;
+  const forget = () => {
+    hosts.memory = new HostMemory(harness.pool, BASE);
+  };
+  forget();
   const send = (method: Method, path: string, key: string | undefined, body?: object) =>
     harness.call(method, path, {
       ...(key === undefined ? {} : { key }),
@@ -79,7 +103,15 @@ export async function startStorefronts(): Promise<StorefrontWorld> {
   };
   const domains = '/v1/reseller/storefront/domains';
   return {
-    ...{ harness, names, egress, ask },
+    ...{ harness, names, egress, ask, forget },
+    parts: () => ({
+      ...{ pool: harness.pool, log: silentLog, base_url: 'https://llm.platform.example' },
+      services: {
+        ...{ egress, storefronts, seller_hosts, sign_in, root_key: harness.root_key },
+        ...{ key_ring: harness.keys, request_log: harness.request_log, catalog: harness.catalog },
+        ...{ provider_keys: createProviderKeys(builtIn.kinds), ...figureServices(new FiguresMemory()) },
+      },
+    }),
     async refused(method, path, key, body) {
       const reply = await send(method, path, key, body);
       return [reply.statusCode, codeOf(reply)];

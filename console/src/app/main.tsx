@@ -7,6 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createConsoleRouter, preloadAll, preloadPage } from './router.tsx';
+import { wearStorefront } from './theme/storefront.ts';
 
 const theme = createTheme({ fontFamily: 'var(--font)', fontFamilyMonospace: 'var(--mono)' });
 const router = createConsoleRouter();
@@ -21,6 +22,7 @@ declare module '@tanstack/react-router' {
 const AHEAD_MS = 5_000;
 
 async function start(root: HTMLElement): Promise<void> {
+  wearStorefront();
   // The code of the page and the session are asked for together; until both are there the outline of index.html stays.
   preloadPage(location.pathname);
   await router.load();

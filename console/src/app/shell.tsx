@@ -4,7 +4,7 @@ import { Menu } from '@mantine/core';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
-import { base_url } from '../api/boot.ts';
+import { base_url, service_name } from '../api/boot.ts';
 import { createClient } from '../api/client.ts';
 import { type Session, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -118,7 +118,7 @@ function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => 
           <Icon name="keyboard" />
           Shortcuts
         </button>
-        <span className="rail-name">LLM gateway</span>
+        <span className="rail-name">{service_name}</span>
       </div>
     </nav>
   );

@@ -12,6 +12,7 @@ import {
   ServiceError,
 } from '../../kernel/index.ts';
 import { actorOf, writeAudit } from '../audit/audit.ts';
+import { sellerOf, signUpMode } from '../seller.ts';
 import { beginLinkAttempt } from '../sign-in/throttle.ts';
 import {
   admitPerson,
@@ -62,8 +63,8 @@ function usable(code: InviteCode | null, at: Date): InviteCode {
 }
 
 /** @throws ServiceError invite_required: while sign-up is closed no code lets anybody in. */
-function refuseClosed({ services }: Context): void {
-  if (services.sign_in.signup !== 'closed') return;
+async function refuseClosed(context: Context): Promise<void> {
+  if ((await signUpMode(context)) !== 'closed') return;
   throw new ServiceError('invite_required', 'Invite codes are not taken here. Ask for access.', {
     param: 'invite_code',
   });
@@ -74,7 +75,7 @@ function refuseClosed({ services }: Context): void {
  * @throws ServiceError invite_required, too_many_attempts.
  */
 export async function takeCode(context: Context, text: string): Promise<InviteCode> {
-  refuseClosed(context);
+  await refuseClosed(context);
   const attempt = await beginLinkAttempt(context);
   const { root_key } = context.services;
   const found = await findCode(context.db, hashesOfCode(root_key, 'invite code', text));
@@ -84,6 +85,9 @@ export async function takeCode(context: Context, text: string): Promise<InviteCo
   const now = hashCode(root_key, 'invite code', text);
   // It may be used for months: so it does not hold a former key back for longer than until its next use.
   if (!now.hash.equals(hash)) await rehashCode(context.db, { id: code.id, ...now });
+  // Who uses the code of somebody else at a reseller's address would become a customer where they did not look.
+  const seller = await sellerOf(context);
+  if (seller !== null && code.reseller_id !== seller.org_id) throw refusal('unknown');
   return usable(code, context.now());
 }
 
@@ -98,9 +102,11 @@ export async function admitFounder(
   { user_id, given }: { user_id: Id<'user'>; given: InviteCode | null },
 ): Promise<InviteCode | null> {
   const { db } = context;
-  const mode = context.services.sign_in.signup;
+  const mode = await signUpMode(context);
   const admission = await findAdmission(db, user_id);
-  const is_free = mode === 'open' || admission?.is_admitted === true;
+  // Whom we let in may not be a customer of everybody: a reseller asks for its own code.
+  const is_ours = (await sellerOf(context)) === null;
+  const is_free = mode === 'open' || (is_ours && admission?.is_admitted === true);
   const kept = admission?.is_admitted === true ? null : (admission?.invite_code_id ?? null);
   const id = given?.id ?? kept;
   if (id === null) {
@@ -113,7 +119,7 @@ export async function admitFounder(
   const code = await lockCode(db, id);
   const at = context.now();
   if (is_free && given === null && (code?.reseller_id == null || faultOf(code, at) !== null)) return null;
-  refuseClosed(context);
+  await refuseClosed(context);
   return usable(code, at);
 }
 

@@ -2,6 +2,7 @@
 import { type Context, type Id, notFound, ServiceError } from '../../kernel/index.ts';
 import { sendMail } from '../../mail/index.ts';
 import { actorOf, writeAudit } from '../audit/audit.ts';
+import { signUpMode } from '../seller.ts';
 import { lockPerson } from '../store.ts';
 import {
   admitPerson,
@@ -23,7 +24,7 @@ interface SignUpState {
 
 /** `SignUpState` of a person; of a key that nobody answers for with null. */
 export async function readSignUp(context: Context, user_id: Id<'user'> | null): Promise<SignUpState> {
-  const invite_only = context.services.sign_in.signup !== 'open';
+  const invite_only = (await signUpMode(context)) !== 'open';
   if (user_id === null) return { invite_only, needs_invite: false, waitlist: null };
   const admission = await findAdmission(context.db, user_id);
   const needs_invite =

@@ -83,7 +83,7 @@ export const loginOperation = operation({
   audience: { kind: 'public' },
   input: Type.Object({ email: EmailIn, password: PasswordIn, transport: TransportIn }),
   output: SignInAnswer,
-  errors: ['invalid_credentials', 'sso_required', 'too_many_attempts', 'csrf_failed'],
+  errors: ['invalid_credentials', 'sso_required', 'permission_denied', 'too_many_attempts', 'csrf_failed'],
   request: { email: 'asha@acme.example', password: 'correct horse battery staple', transport: 'bearer' },
   example: { token: tokenExample, session: signedInExample },
   async run(context, { email, password, transport }) {

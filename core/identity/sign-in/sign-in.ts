@@ -2,6 +2,7 @@
 import { type Context, isId, machineMs, ServiceError } from '../../kernel/index.ts';
 import { emailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { refuseStranger } from '../seller.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
 import { findEnforced, hasWayBack, ssoRequired } from '../sso/enforce.ts';
@@ -127,7 +128,7 @@ function recordRefusal(
 
 /**
  * The first step: a session, or where the person has a second factor the token for the next step.
- * @throws ServiceError invalid_credentials, sso_required, too_many_attempts.
+ * @throws ServiceError invalid_credentials, sso_required, permission_denied, too_many_attempts.
  */
 export async function signIn(
   context: Context,
@@ -155,6 +156,12 @@ export async function signIn(
     await recordRefusal(context, 'auth.login', person);
     throw ssoRequired(enforced);
   }
+  await refuseStranger(context, person.id).catch(async (error: unknown) => {
+    // The password was right: nothing is counted against the account.
+    await attempt.withdraw();
+    await recordRefusal(context, 'auth.login', person);
+    throw error;
+  });
   const proven_hash = await strengthen(context, person, input.password);
   const made = await context.transaction(async (context) => {
     const present = await lockPerson(context.db, person.id);

@@ -4,6 +4,7 @@ import { lineOf, named, oneOf, operation, ServiceError } from '../../kernel/inde
 import { takeCode } from '../admission/invite-code.ts';
 import { InviteCodeIn } from '../admission/schema.ts';
 import { EmailIn, PasswordIn } from '../schema.ts';
+import { signUpMode } from '../seller.ts';
 import { registerInvited } from './register.ts';
 import { askReset, resetByLink } from './reset.ts';
 import { register, resendVerification, verifyEmail } from './verify.ts';
@@ -60,7 +61,7 @@ const registerOperation = operation({
       return { status: 'registered' as const };
     }
     const code = invite_code === undefined ? null : await takeCode(context, invite_code);
-    if (code === null && context.services.sign_in.signup !== 'open')
+    if (code === null && (await signUpMode(context)) !== 'open')
       throw new ServiceError('invite_required', 'Accounts are made with an invitation.', {
         param: 'invite_code',
       });

@@ -4,6 +4,7 @@ import { type Context, type Id, ServiceError } from '../../kernel/index.ts';
 import { getEmailKey, sendMail } from '../../mail/index.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { findChange, finishChange } from '../profile/change-email.ts';
+import { sellerOf } from '../seller.ts';
 import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
 import { checkPassword, hashPassword, refuseWeakPassword } from '../sign-in/password.ts';
 import { beginLinkAttempt, takeMailing } from '../sign-in/throttle.ts';
@@ -38,10 +39,14 @@ async function mailLink(
   token: string,
 ): Promise<void> {
   const { name, expires_at } = to;
+  const seller = await sellerOf(context);
   await sendMail(context, {
     ...{ template: 'email_verification', to: [to.email], org_id: null },
     reference: `${to.id}-${to.mails}`,
-    data: { name, expires_at: expires_at.toISOString() },
+    data: {
+      ...{ name, expires_at: expires_at.toISOString() },
+      ...(seller === null ? {} : { seller_id: seller.org_id }),
+    },
     // Behind the number sign, so that no server on the way writes the token down.
     link: { to: `/verify-email#${token}`, root_key: context.services.root_key },
   });

@@ -35,7 +35,11 @@ const invitation = template({
 });
 
 const email_verification = template({
-  data: Type.Object({ name: lineOf(120), expires_at: TimeIn }),
+  data: Type.Object({
+    ...{ name: lineOf(120), expires_at: TimeIn },
+    // The reseller at whose storefront the account was asked for: nobody is a member of anything yet.
+    seller_id: Type.Optional(Type.String()),
+  }),
   sample: { name: 'Asha', expires_at: '2026-11-22T10:00:00.000Z' },
   lives_hours: DAY,
   duty: 'security',

@@ -6,6 +6,9 @@ import { describeInference } from './inference.ts';
 import { describeOperation } from './operation.ts';
 import { tagList } from './tags.ts';
 
+/** What the service is called where nobody else's name stands. */
+export const PRODUCT = 'LLM gateway';
+
 const INTRODUCTION = `A prepaid gateway for calls of large language models.
 
 **Keys.** Send a key as \`Authorization: Bearer svc-…\`; the routes of models take it in \`x-api-key\` too. A key that
@@ -101,7 +104,7 @@ export function openApiDocument(base_url: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'LLM gateway', version: '2026-09-09', description: INTRODUCTION },
+    info: { title: PRODUCT, version: '2026-09-09', description: INTRODUCTION },
     servers: [{ url: base_url }],
     tags: tagList,
     paths,

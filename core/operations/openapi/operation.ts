@@ -89,6 +89,8 @@ function declaredErrors(operation: Operation): ErrorCode[] {
   const { audience } = operation;
   if (audience.kind === 'session' || admittingRoles(audience).length > 0) declared.push(...ofSessions);
   if (audience.kind === 'session') declared.push('session_required');
+  // Every route is at hosts that nobody is served at too.
+  declared.push('misdirected_request');
   if (operation.audience.kind !== 'public') declared.push(...common);
   else declared.push('rate_limit_exceeded', 'internal', 'service_unavailable');
   if (Object.keys(shape.path).length > 0 || operation.method !== 'GET') declared.push('not_found');

@@ -8,6 +8,7 @@ import { loadSession, signOut, useSessionState } from '../../api/session.ts';
 import { takeToken } from '../../app/mailed-token.ts';
 import { Button } from '../../ui/button.tsx';
 import { Bone, ErrorBox, FormFault } from '../../ui/states.tsx';
+import { Mark } from '../account/frame.tsx';
 import { SignInForm } from '../sign-in/form.tsx';
 import { RegisterForm } from './register-form.tsx';
 
@@ -80,9 +81,7 @@ export function InvitationPage() {
   return (
     <main className="outside">
       <div className="sign-in">
-        <span className="sign-in-mark" aria-hidden="true">
-          <img src="/favicon.svg" width="40" height="40" alt="" />
-        </span>
+        <Mark />
         <h1>{offer === null ? 'Invitation' : `Join ${offer.org.name}`}</h1>
         <p>{offer === null ? 'to work in an organisation' : `as ${offer.role}, with ${offer.email}`}</p>
         <div className="card">

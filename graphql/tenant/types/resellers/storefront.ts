@@ -9,6 +9,8 @@ import {
   faultNames,
   getStorefrontOperation,
   listDomainsOperation,
+  ownStorefrontOperation,
+  PublicStorefrontView,
   putStorefrontOperation,
   recordTypes,
   registrations,
@@ -17,6 +19,7 @@ import {
   verifyDomainOperation,
 } from '@svc/core/storefronts/index.ts';
 import { builder, derive } from '../../builder.ts';
+import { nullWhenMissing } from '../../missing.ts';
 import { mutation } from '../../mutation.ts';
 import { Reseller } from './reseller.ts';
 
@@ -30,6 +33,18 @@ derive.enum('StorefrontDomainActor', domainActors);
 const Storefront = derive.output('ResellerStorefront', StorefrontView);
 const Domain = derive.output('StorefrontDomain', DomainView);
 const Check = derive.output('StorefrontDomainCheck', CheckView);
+
+const Shown = derive.output('Storefront', PublicStorefrontView);
+
+builder.queryFields((t) => ({
+  storefront: t.field({
+    type: Shown,
+    nullable: true,
+    description: 'The storefront of the reseller whose customer the caller is; null for everybody else.',
+    extensions: { operation: ownStorefrontOperation.name },
+    resolve: (_root, _args, { runner }) => nullWhenMissing(runner.run(ownStorefrontOperation, {})),
+  }),
+}));
 
 builder.objectFields(Reseller, (t) => ({
   storefront: t.field({

@@ -1,0 +1,27 @@
+// The colour of a storefront in place of ours: the accent family alone, never status, sandbox or charts. The server has made
+// both colours readable (docs/resellers/storefront.md#the-colour).
+import { storefront } from '../../api/boot.ts';
+
+/** How much of the colour is in the ground of what is selected, and how far a pointer changes it. */
+const SOFT = { light: 9, dark: 14 };
+const HOVER = 12;
+
+/** The tokens of tokens.css that a storefront changes. */
+function accentTokens(light: string, dark: string): Readonly<Record<string, string>> {
+  const mix = (one: string, percent: number, other: string) =>
+    `color-mix(in srgb, ${one} ${percent}%, ${other})`;
+  return {
+    '--accent': `light-dark(${light}, ${dark})`,
+    '--accent-text': `light-dark(${light}, ${dark})`,
+    '--accent-hover': `light-dark(${mix('black', HOVER, light)}, ${mix('white', HOVER, dark)})`,
+    '--accent-soft': `light-dark(${mix(light, SOFT.light, '#ffffff')}, ${mix(dark, SOFT.dark, '#14161a')})`,
+    '--on-accent': 'light-dark(#ffffff, #0d0e11)',
+  };
+}
+
+/** Takes the colours of the storefront at this address, if there is one. */
+export function wearStorefront(): void {
+  if (storefront === null) return;
+  const tokens = accentTokens(storefront.accent_light, storefront.accent_dark);
+  for (const [name, value] of Object.entries(tokens)) document.documentElement.style.setProperty(name, value);
+}

@@ -1,0 +1,225 @@
+// What a customer of a reseller sees bears the reseller's name, and nothing of us, of what the reseller earns, and of others.
+
+import { Streams } from '@svc/admin-graphql/streams.ts';
+import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
+import { openRequestFeed } from '@svc/core/analytics/index.ts';
+import { silentLog } from '@svc/core/kernel/index.ts';
+import { findTemplate, render, type TemplateName, templates } from '@svc/core/mail/index.ts';
+import { operations } from '@svc/core/operations/index.ts';
+import { settingsOf, surroundingsOf } from '@svc/core/storefronts/index.ts';
+import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
+import { type GraphQLObjectType, getNamedType, isNonNullType, isObjectType } from 'graphql';
+import { expect, test } from 'vitest';
+import type { Method } from '../registry/harness.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { startStorefronts } from './world.ts';
+
+const HOST = 'ai.customer.example';
+const NAME = 'Glasswing AI';
+const world = await startStorefronts();
+const { harness, ask, rows } = world;
+const parent = await world.reseller('zq-parent');
+const sibling = await harness.makeTenant('zq-sibling');
+const child = await harness.makeTenant('a-child');
+const tier = await ask<{ id: string }>(
+  ...(['POST', '/v1/reseller/tiers', parent.token, { name: 'zq-tier', markup_bps: 1_337 }, 201] as const),
+);
+for (const { org } of [child, sibling])
+  await rows(`update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`, [
+    ...[org.id, parent.org.id, tier.id],
+  ]);
+const shop = { display_name: NAME, primary_color: '#0b6e4f', support_email: 'help@customer.example' };
+await ask('PUT', '/v1/reseller/storefront', parent.token, shop);
+world.publish(await world.claim(parent, HOST));
+await world.verify(parent, HOST);
+const person = await harness.makePerson(child, 'owner');
+const session = await harness.signIn(person);
+
+/** What a customer must not find: our names and addresses, the reseller's own name and tier, and other customers. */
+const HIDDEN = [
+  ...['LLM gateway', 'platform.example', '127.0.0.1:8080', 'svc console', 'svc.invalid', '//svc.example'],
+  ...['zq-parent', 'zq-tier', 'zq-sibling', tier.id, sibling.org.id, '1337'],
+];
+const found = (text: string) => HIDDEN.filter((word) => text.includes(word));
+
+/** What is asked for with a key, with a session, or without either, as each operation lets a customer. */
+const asked = operations.filter(({ audience }) => audience.kind !== 'signed' && audience.kind !== 'staff');
+
+test('no operation of a customer, and no refusal, names us, the tier, the reseller or a sibling', async () => {
+  const seen: unknown[] = [];
+  for (const operation of asked) {
+    const { audience, method, name } = operation;
+    const path = operation.path
+      .replace('/v1/orgs/:id', `/v1/orgs/${child.org.id}`)
+      .replaceAll(/:[a-z_0-9]+/g, 'x');
+    const keys = [
+      ...(audience.kind === 'public' ? [undefined] : []),
+      ...(audience.kind === 'key' ? [child.key] : []),
+      ...(audience.kind === 'session' || audience.kind === 'key' ? [session] : []),
+    ];
+    // Single sign-on has one address for all, which identity providers were given; the others would end what is asked with.
+    if (/^sso\.|logout|close|erasure/.test(name)) continue;
+    const body = method === 'GET' || method === 'DELETE' ? undefined : { unknown_field: 1 };
+    for (const key of keys) {
+      const reply = await harness.call(method as Method, path, {
+        ...{ headers: { host: HOST }, ip: '198.51.100.7' },
+        ...(key === undefined ? {} : { key }),
+        ...(body === undefined ? {} : { body }),
+      });
+      const words = found(`${JSON.stringify(reply.headers)}${reply.body}`);
+      if (words.length > 0) seen.push([name, reply.statusCode, words]);
+    }
+  }
+  expect(asked.length).toBeGreaterThan(150);
+  expect(seen).toEqual([]);
+});
+
+test('the documents of the API are under the name and the address of the storefront', async () => {
+  for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/errors', '/nothing', '/']) {
+    const reply = await harness.call('GET', path, { headers: { host: HOST } });
+    expect([path, found(`${JSON.stringify(reply.headers)}${reply.body}`)]).toEqual([path, []]);
+  }
+  const document = (await harness.call('GET', '/openapi.json', { headers: { host: HOST } })).json();
+  expect(document.info.title).toBe(NAME);
+  expect(JSON.stringify(document.servers)).toContain(`https://${HOST}`);
+  expect((await harness.call('GET', '/openapi.json')).json().info.title).toBe('LLM gateway');
+});
+
+const settings = settingsOf({
+  ...{
+    storefronts: {
+      base: 'shops.platform.example',
+      ca: 'x.example',
+      own_hosts: ['svc.example'],
+      protocol: 'https:',
+      port: '',
+    },
+  },
+});
+const ours = { console_url: 'https://console.platform.example', product: 'LLM gateway' };
+const around = (org_id: string | null, recipient_key: string, data: Record<string, unknown> = {}) =>
+  surroundingsOf(harness.pool, { org_id, recipient_key, data }, { settings, ours });
+
+test.each(Object.keys(templates) as TemplateName[])(
+  'the mail %s to a customer has the name, the colour and the links of the storefront',
+  async (name) => {
+    const template = findTemplate(name)!;
+    const content = template.content(template.sample, template.secret === true ? '/secret#t' : '');
+    const { text, html } = render(content, await around(child.org.id, 'someone@customer.example'));
+    expect(found(text + html)).toEqual([]);
+    expect(text).toContain(`${NAME} sent you this mail`);
+    expect(text).toContain('Help: help@customer.example');
+    for (const block of content.blocks) {
+      if (block.kind !== 'action' || !block.to.startsWith('/')) continue;
+      expect(text).toContain(`https://${HOST}${block.to}`);
+      expect(html).toContain('background:#0b6e4f');
+    }
+  },
+);
+
+test('a mail to a person alone is of the storefront that all their organizations know, or that they came by', async () => {
+  const key = person.email.toLowerCase();
+  expect((await around(null, key)).product).toBe(NAME);
+  expect((await around(null, 'nobody@new.example', { seller_id: parent.org.id })).product).toBe(NAME);
+  for (const [org_id, email] of [
+    [null, 'nobody@new.example'],
+    [parent.org.id, 'someone@customer.example'],
+    [harness.a.org.id, key],
+  ] as const)
+    expect(await around(org_id, email)).toBe(ours);
+  const both = await harness.makePerson(child, 'viewer');
+  await rows(
+    `insert into org_member (org_id, user_id, role, source, status, joined_at, updated_at)
+     select $2, user_id, role, source, status, joined_at, updated_at from org_member where user_id = $1`,
+    [both.id, harness.a.org.id],
+  );
+  expect(await around(null, both.email.toLowerCase())).toBe(ours);
+});
+
+/** Scalar fields of a type, and those of the objects in it down to `depth`; null where there is nothing to ask for. */
+function selectionOf(type: GraphQLObjectType, depth: number): string | null {
+  const parts = Object.values(type.getFields()).flatMap((field) => {
+    if (field.args.some((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined)) return [];
+    const inner = getNamedType(field.type);
+    if (!isObjectType(inner)) return 'getFields' in inner || 'getTypes' in inner ? [] : [field.name];
+    const below = depth === 0 ? null : selectionOf(inner, depth - 1);
+    return below === null ? [] : [`${field.name} ${below}`];
+  });
+  return parts.length === 0 ? null : `{ ${parts.join(' ')} }`;
+}
+
+test('nothing that GraphQL tells a customer names us, the tier, the reseller or a sibling', async () => {
+  const feed = openRequestFeed({ db: harness.pool, log: silentLog });
+  const app = createTenantApp(world.parts(), {
+    ...{ feed, streams: new Streams(), pages: null, persisted_only: false },
+  });
+  await app.ready();
+  atFileEnd(async () => {
+    feed.close();
+    await app.close();
+  });
+  const root = tenantSchema.getQueryType() as GraphQLObjectType;
+  const send = async (query: string) =>
+    app.inject({
+      ...{ method: 'POST', url: '/graphql', payload: JSON.stringify({ query }) },
+      headers: { host: HOST, authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+    });
+  const answered: string[] = [];
+  for (const field of Object.values(root.getFields())) {
+    const type = getNamedType(field.type);
+    if (field.name === 'sso' || !isObjectType(type) || field.args.some((arg) => isNonNullType(arg.type)))
+      continue;
+    const selection = selectionOf(type, 1);
+    if (selection === null) continue;
+    const { body, headers } = await send(`{ ${field.name} ${selection} }`);
+    expect([field.name, found(body + JSON.stringify(headers))]).toEqual([field.name, []]);
+    if (JSON.parse(body).data?.[field.name] != null) answered.push(field.name);
+  }
+  expect(answered.length).toBeGreaterThan(15);
+  const own = await send(
+    '{ storefront { displayName accentLight logoUrl supportEmail } reseller { tiers { id } } }',
+  );
+  expect(own.json().data).toEqual({
+    storefront: {
+      displayName: NAME,
+      accentLight: '#0b6e4f',
+      logoUrl: null,
+      supportEmail: shop.support_email,
+    },
+    reseller: null,
+  });
+});
+
+test('the page of the console bears the name of the storefront before any script runs', async () => {
+  const body = Buffer.from(
+    '<html data-frame="inside"><title>svc console</title><link rel="icon" href="/favicon.svg" />' +
+      '<script type="application/json" id="boot">{}</script></html>',
+  );
+  const page = { body, coded: [], type: 'text/html; charset=utf-8', etag: '"x"', immutable: false };
+  const feed = openRequestFeed({ db: harness.pool, log: silentLog });
+  const app = createTenantApp(world.parts(), {
+    ...{ feed, streams: new Streams(), persisted_only: false },
+    pages: { files: new Map([['/index.html', page]]), persisted: new Map() },
+  });
+  await app.ready();
+  atFileEnd(async () => {
+    feed.close();
+    await app.close();
+  });
+  const at = (host: string, url = '/sign-in') => app.inject({ url, headers: { host } });
+  for (const path of ['/', '/sign-in', '/a-child/live/home', '/index.html']) {
+    const reply = await at(HOST, path);
+    expect([path, found(`${JSON.stringify(reply.headers)}${reply.body}`)]).toEqual([path, []]);
+    expect(reply.body).toContain(`<title>${NAME}</title>`);
+    expect(reply.body).not.toContain('favicon');
+    expect(reply.body).toContain(`"base_url":"https://${HOST}"`);
+  }
+  expect((await at('console.platform.example')).body).toContain('<title>svc console</title>');
+  await ask('PUT', '/v1/reseller/storefront', parent.token, {
+    ...shop,
+    display_name: 'A </title><b> & "co"',
+  });
+  const odd = (await at(HOST)).body;
+  expect(odd).toContain('<title>A &lt;/title&gt;&lt;b&gt; &amp; &quot;co&quot;</title>');
+  expect(odd).not.toContain('<b>');
+});
