@@ -15,7 +15,11 @@ export const ACCOUNTS = {
     type: 'liability',
     doc: 'credit on its way from a reseller to a child; zero unless one is under way',
   },
-  tax_payable: { type: 'liability', doc: 'tax on invoices, less that on credit notes' },
+  tax_payable: { type: 'liability', doc: 'tax on our invoices, less that on our credit notes' },
+  reseller_tax: {
+    type: 'liability',
+    doc: 'tax that customers of resellers paid on documents of these, less that on their credit notes: it is the resellers’',
+  },
   usage_revenue: { type: 'revenue', doc: 'what calls cost' },
   plan_revenue: { type: 'revenue', doc: 'fees of plans' },
   breakage: { type: 'revenue', doc: 'paid credit that expired' },

@@ -54,15 +54,18 @@ export function millionths(amount_minor: bigint, currency: string): bigint {
   return amount_minor * 10n ** BigInt(6 - exponentOf(currency));
 }
 
+/** Whose the tax of a sale is. */
+export const taxAccount = (of_reseller: boolean): Account => (of_reseller ? 'reseller_tax' : 'tax_payable');
+
 /** The postings of payments. */
-export function postPayments({ currency, amount, tax, fee }: PaymentTotal): Posting[] {
+export function postPayments({ currency, for_reseller, amount, tax, fee }: PaymentTotal): Posting[] {
   const of = (debit: Account, credit: Account, minor: bigint): Posting => ({
     ...{ currency, debit, credit },
     amount: millionths(minor, currency),
   });
   return [
     of('rail_receivable', 'exchange', amount),
-    of('rail_receivable', 'tax_payable', tax),
+    of('rail_receivable', taxAccount(for_reseller), tax),
     of('rail_fees', 'rail_receivable', fee),
   ];
 }
@@ -83,11 +86,12 @@ export function postLosses({ currency, price, rest }: LossTotal): Posting[] {
 }
 
 /** The postings of credit notes: the money that went back. Other documents say again what payments said. */
-export function postDocuments({ currency, credit_notes, taxable, tax }: DocumentTotal): Posting[] {
+export function postDocuments(total: DocumentTotal): Posting[] {
+  const { currency, credit_notes, of_resellers, taxable, tax } = total;
   if (!credit_notes) return [];
   const of = (debit: Account, minor: bigint): Posting => ({
     ...{ currency, debit, credit: 'rail_receivable' },
     amount: millionths(minor, currency),
   });
-  return [of('exchange', taxable), of('tax_payable', tax)];
+  return [of('exchange', taxable), of(taxAccount(of_resellers), tax)];
 }

@@ -14,6 +14,7 @@ import {
   postFees,
   postLosses,
   postPayments,
+  taxAccount,
 } from './postings.ts';
 
 /** One account in one currency, in millionths of it; debits are positive. */
@@ -124,6 +125,9 @@ function controlsOf(lines: readonly Line[], all: Facts, current: boolean): Contr
   const closing = (account: Account, currency: string) =>
     lines.find((line) => line.account === account && line.currency === currency)?.closing ?? 0n;
   const sold = all.entries.reduce((sum, { kind, amount }) => (kind === 'topup' ? sum + amount : sum), 0n);
+  const has_resellers =
+    all.payments.some(({ for_reseller }) => for_reseller) ||
+    all.documents.some(({ of_resellers }) => of_resellers);
   const currencies = [...new Set([...all.payments, ...all.documents].map(({ currency }) => currency))].sort();
   return [
     ...[...new Set(lines.map(({ currency }) => currency))].map((currency) => ({
@@ -145,12 +149,15 @@ function controlsOf(lines: readonly Line[], all: Facts, current: boolean): Contr
       ...{ name: 'credit of paid top-ups', currency: 'USD', expected: sold },
       found: all.payments.reduce((sum, { credits_micro }) => sum + credits_micro, 0n),
     },
-    ...currencies.map((currency) => ({
-      ...{ name: 'tax on documents', currency, expected: -closing('tax_payable', currency) },
-      found: all.documents
-        .filter((one) => one.currency === currency)
-        .reduce((sum, one) => sum + millionths(one.credit_notes ? -one.tax : one.tax, currency), 0n),
-    })),
+    ...(has_resellers ? [false, true] : [false]).flatMap((of_resellers) =>
+      currencies.map((currency) => ({
+        name: of_resellers ? 'tax on documents of resellers' : 'tax on documents',
+        ...{ currency, expected: -closing(taxAccount(of_resellers), currency) },
+        found: all.documents
+          .filter((one) => one.currency === currency && one.of_resellers === of_resellers)
+          .reduce((sum, one) => sum + millionths(one.credit_notes ? -one.tax : one.tax, currency), 0n),
+      })),
+    ),
   ];
 }
 

@@ -1393,6 +1393,7 @@ CREATE INDEX invoice_by_time ON public.invoice USING btree (supplier_id, issued_
 CREATE INDEX invoice_credit_notes ON public.invoice USING btree (original_invoice_id) WHERE (original_invoice_id IS NOT NULL);
 CREATE UNIQUE INDEX invoice_irn_once ON public.invoice USING btree (irn) WHERE (irn IS NOT NULL);
 CREATE UNIQUE INDEX invoice_refund_once ON public.invoice USING btree (refund_id) WHERE (refund_id IS NOT NULL);
+CREATE INDEX invoice_supplied ON public.invoice USING btree (supplier_id, issued_at DESC, id DESC) WHERE (supplier_id <> 'platform'::text);
 CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
 CREATE INDEX invoice_unregistered ON public.invoice USING btree (issued_at) WHERE (irn_status = 'pending'::text);
 CREATE INDEX invoice_walk ON public.invoice USING btree (org_id, issued_at DESC, id DESC);
@@ -1425,6 +1426,14 @@ create table public.invoice_file (
   constraint invoice_file_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id)
 );
 grant insert, select on public.invoice_file to svc_runtime;
+
+create table public.invoice_series (
+  series text not null,
+  supplier text not null,
+  constraint invoice_series_pkey PRIMARY KEY (series),
+  constraint invoice_series_series_check CHECK ((series ~ '^[A-Z][A-Z0-9]{0,3}$'::text))
+);
+grant delete, insert, select on public.invoice_series to svc_runtime;
 
 create table public.key_notice (
   key_id text not null,
@@ -2640,6 +2649,35 @@ alter table public.reseller_announcement enable row level security;
 create policy everybody on public.reseller_announcement as permissive for all to public using (true) with check (true);
 create policy own_org on public.reseller_announcement as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.reseller_announcement to svc_runtime;
+
+create table public.reseller_invoicing (
+  org_id text not null,
+  legal_name text not null,
+  address jsonb not null,
+  state_code text not null,
+  gstin text,
+  pan text,
+  lut text,
+  sac text not null,
+  email text,
+  website text,
+  series text not null,
+  enabled boolean not null,
+  updated_at timestamp with time zone not null,
+  constraint reseller_invoicing_pkey PRIMARY KEY (org_id),
+  constraint reseller_invoicing_address_has_lines CHECK (((jsonb_typeof(address) = 'array'::text) AND ((jsonb_array_length(address) >= 1) AND (jsonb_array_length(address) <= 6)))),
+  constraint reseller_invoicing_gstin_is_of_state_and_pan CHECK (((gstin IS NULL) OR (("left"(gstin, 2) = state_code) AND (substr(gstin, 3, 10) = pan)))),
+  constraint reseller_invoicing_legal_name_check CHECK (((char_length(legal_name) >= 1) AND (char_length(legal_name) <= 200))),
+  constraint reseller_invoicing_lut_needs_gstin CHECK (((lut IS NULL) OR (gstin IS NOT NULL))),
+  constraint reseller_invoicing_sac_check CHECK ((sac ~ '^\d{6}$'::text)),
+  constraint reseller_invoicing_series_check CHECK ((series ~ '^[A-Z][A-Z0-9]{0,2}$'::text)),
+  constraint reseller_invoicing_state_code_check CHECK ((state_code ~ '^\d\d$'::text)),
+  constraint reseller_invoicing_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+alter table public.reseller_invoicing enable row level security;
+create policy everybody on public.reseller_invoicing as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_invoicing as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant insert, select, update on public.reseller_invoicing to svc_runtime;
 
 create table public.reseller_reclaim (
   allocation_id text not null,

@@ -5,6 +5,7 @@ export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { fileName } from './number.ts';
 export {
+  invoiceExample,
   invoiceOperations,
   invoicePdfOperation,
   listInvoicesOperation,
@@ -13,7 +14,10 @@ export {
 export { printText } from './pdf/press.ts';
 export { listGstRates } from './rate-store.ts';
 export { monthInKolkata, returnFiles } from './returns.ts';
-export { InvoiceView } from './schema.ts';
+export { InvoiceView, viewInvoice } from './schema.ts';
+export { setIdentity } from './sellers/identity.ts';
+export { findIdentity, type SellerIdentity } from './sellers/identity-store.ts';
+export { findSupplied, listSupplied } from './sellers/supplied-store.ts';
 export { documentOfMail, mailIssued, openDocument } from './sending.ts';
 export { isStateOfAddress, stateName } from './states.ts';
 export {
@@ -29,7 +33,7 @@ export {
   type NamedDocument,
   reopenRegistration,
 } from './store.ts';
-export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
+export { DEMO_SUPPLIER, readGstRate, readSupplier, readSupplierOf, taxTerms } from './supplier.ts';
 export { type SupplierChange, setGstRate, setSupplier } from './supplier-change.ts';
 export { taxOn } from './tax.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';

@@ -4,6 +4,7 @@ import { writeEvent } from '../ledger/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
 import { supplyType, WITHOUT_TAX } from './e-invoice.ts';
 import { documentNumber, financialYear } from './number.ts';
+import { holdSeries } from './sellers/identity-store.ts';
 import { insertInvoice, type NewInvoice, nextNumber } from './store.ts';
 import { readSupplier } from './supplier.ts';
 import type { InvoiceId, IrnStatus, TaxTerms } from './types.ts';
@@ -56,10 +57,11 @@ export type Draft = Omit<NewInvoice, 'number' | 'fy' | 'total_minor' | 'irn_stat
 };
 
 /**
- * Whether a document has to be registered: those to businesses with a GSTIN, to special economic zones and abroad, once
+ * Whether a document of the platform has to be registered: those to businesses with a GSTIN, to special economic zones and abroad, once
  * staff have said so of the supplier. A credit note without its tax is no document of the law.
  */
 async function registrationOf(context: Context, draft: Draft): Promise<IrnStatus> {
+  if (draft.supplier_id !== 'platform') return 'not_applicable';
   const { supplier } = await readSupplier(context.db);
   if (supplier.e_invoicing !== true || draft.supplier.gstin === null) return 'not_applicable';
   const is_reported = supplyType(draft) !== 'B2C' && !draft.endorsement.startsWith(WITHOUT_TAX);
@@ -95,6 +97,17 @@ export async function putDocument(
 }
 
 /**
+ * The series in which `supplier_id` numbers a document now. That of a reseller is read when the document is issued, because it
+ * may have changed since the price was made; what else the price said stays.
+ */
+async function seriesNow(context: Context, supplier_id: string, of_price: string): Promise<string> {
+  if (supplier_id === 'platform') return of_price;
+  const series = await holdSeries(context.acrossOrgs.db, supplier_id);
+  if (series === null) throw new Error(`${supplier_id} sells and has no series`);
+  return series;
+}
+
+/**
  * Issues the document of a booked top-up and emits `invoice.issued`. Call it last in the booking transaction: it
  * locks the supplier's counter until the commit. @throws an error of PostgreSQL when the top-up has one already.
  */
@@ -103,12 +116,13 @@ export async function issueTopupInvoice(
   args: TopupInvoice,
 ): Promise<{ id: Id<'invoice'>; number: string }> {
   const {
-    supplier: { supplier_id, series, sac, e_invoicing: _, ...supplier },
+    supplier: { supplier_id, series: of_price, sac, e_invoicing: _, ...supplier },
     recipient,
     decision,
   } = args.terms;
   const { cgst_minor, sgst_minor, igst_minor } = args.terms;
   const id = context.newId('invoice');
+  const series = await seriesNow(context, supplier_id, of_price);
   const { number } = await putDocument(context, {
     id,
     org_id: recipient.org_id,

@@ -30,7 +30,8 @@ const readers = {
 } as const;
 const DEFAULT_LIMIT = 50;
 
-const example = {
+/** A document as examples show it. */
+export const invoiceExample = {
   id: 'inv_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9H',
   number: 'INV/26-27/00001',
@@ -117,7 +118,7 @@ export const listInvoicesOperation = operation({
   errors: [],
   example: {
     object: 'list',
-    data: [{ ...example, supplier: { ...example.supplier, address: [] }, lines: [] }],
+    data: [{ ...invoiceExample, supplier: { ...invoiceExample.supplier, address: [] }, lines: [] }],
     next_cursor: '',
   },
   async run(context, input) {
@@ -151,9 +152,9 @@ const getInvoiceOperation = operation({
   output: InvoiceView,
   errors: [],
   example: {
-    ...example,
-    supplier: { ...example.supplier, address: [...example.supplier.address] },
-    lines: [...example.lines],
+    ...invoiceExample,
+    supplier: { ...invoiceExample.supplier, address: [...invoiceExample.supplier.address] },
+    lines: [...invoiceExample.lines],
   },
   async run(context, { id }) {
     return viewInvoice(await documentOf(context, id));

@@ -85,9 +85,10 @@ export function viewInvoice(invoice: Invoice): InvoiceView {
   const { supplier_id, ack_at, issued_at, sent_at, lines, supplier, ...row } = invoice;
   const { endorsement, payment_ref, original_issued_at, inr_rate, recipient, ...shown } = row;
   const { tax_status, ...party } = recipient;
+  const { email, website, ...seller } = supplier;
   return {
     ...shown,
-    supplier: { ...supplier, address: [...supplier.address] },
+    supplier: { ...seller, address: [...seller.address] },
     supplier_gstin: supplier.gstin,
     supplier_reseller_id: supplier_id === 'platform' ? null : supplier_id,
     recipient: party,

@@ -6,6 +6,7 @@ import { type Context, invalid, ServiceError } from '../kernel/index.ts';
 import { checkGstin } from './gstin.ts';
 import { dayInKolkata, IST_MS } from './number.ts';
 import { type GstRate, hasDocumentsSince, putGstRate } from './rate-store.ts';
+import { takeSeries } from './sellers/identity.ts';
 import { isStateOfAddress } from './states.ts';
 import { readSupplier } from './supplier.ts';
 import type { Supplier } from './types.ts';
@@ -69,7 +70,7 @@ function check(supplier: Supplier): void {
 /**
  * Changes the supplier; the next top-up is sold in its name and its document shows it. The demo supplier lends nothing
  * to a real one: the first change names everything a document needs.
- * @throws ServiceError invalid_request, invalid_gstin.
+ * @throws ServiceError invalid_request, invalid_gstin, already_exists for a series of a reseller.
  */
 export function setSupplier(context: Context, change: SupplierChange): Promise<Supplier> {
   return context.transaction(async (context) => {
@@ -82,6 +83,7 @@ export function setSupplier(context: Context, change: SupplierChange): Promise<S
         : (await readSupplier(db)).supplier;
     const supplier = registered({ ...known, ...change, supplier_id: 'platform' });
     check(supplier);
+    await takeSeries(context, 'platform', supplier.series);
     const { supplier_id, ...value } = supplier;
     await writeSetting(db, { name: 'supplier', value, at: context.now() });
     const target = { type: 'supplier', id: supplier_id, display: supplier.legal_name };

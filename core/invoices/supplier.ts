@@ -1,9 +1,10 @@
 // The supplier and the rate of tax, as staff have set them (`supplier-change.ts`).
 import { readSetting } from '../db/index.ts';
-import type { Db } from '../kernel/index.ts';
-import type { Billing } from '../orgs/index.ts';
+import type { Context, Db, Id } from '../kernel/index.ts';
+import { type Billing, findOrg } from '../orgs/index.ts';
 import { dayInKolkata } from './number.ts';
 import { findGstRate } from './rate-store.ts';
+import { findIdentity, type SellerIdentity } from './sellers/identity-store.ts';
 import { decideTax, taxOn } from './tax.ts';
 import type { Supplier, TaxTerms } from './types.ts';
 
@@ -40,6 +41,30 @@ export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_dem
     ...{ series: 'INV', sac: '998315', e_invoicing: false },
   };
   return { supplier: { ...bare, ...(set as Supplier), supplier_id: 'platform' }, is_demo: false };
+}
+
+/** A reseller as supplier. Its documents are registered by itself, because a portal knows one supplier by its password. */
+function supplierOf(identity: SellerIdentity): Supplier {
+  const { org_id: supplier_id, enabled: _, email, website, ...rest } = identity;
+  return {
+    ...{ supplier_id, ...rest, e_invoicing: false },
+    ...(email === null ? {} : { email }),
+    ...(website === null ? {} : { website }),
+  };
+}
+
+/**
+ * Who sells to an organization: its reseller where that sells in its own name, else the platform. `is_demo` is said of the
+ * platform, over whose rails everybody pays.
+ */
+export async function readSupplierOf(
+  { acrossOrgs: { db } }: Pick<Context, 'acrossOrgs'>,
+  org_id: Id<'org'>,
+): Promise<{ supplier: Supplier; is_demo: boolean }> {
+  const platform = await readSupplier(db);
+  const parent = (await findOrg(db, org_id))?.parent_org_id ?? null;
+  const identity = parent === null ? null : await findIdentity(db, parent);
+  return identity?.enabled === true ? { ...platform, supplier: supplierOf(identity) } : platform;
 }
 
 /** Rate of GST in basis points on the day, in Kolkata, that holds `at`: as it was set, else 18 %. */

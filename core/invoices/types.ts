@@ -5,7 +5,7 @@ import type { BillingAddress, TaxStatus } from '../orgs/index.ts';
 export const invoiceKinds = ['tax_invoice', 'export_invoice', 'credit_note', 'receipt'] as const;
 export type InvoiceKind = (typeof invoiceKinds)[number];
 
-/** Who supplies: the platform, later a reseller with an invoicing identity of its own. */
+/** Who supplies: the platform, or a reseller with an invoicing identity of its own. */
 export interface Supplier {
   /** `platform`, or the reseller's organization. */
   readonly supplier_id: string;
@@ -20,6 +20,9 @@ export interface Supplier {
   /** One to three of `[A-Z0-9]`, first a letter. */
   readonly series: string;
   readonly sac: string;
+  /** Where a reseller is reached; absent of the platform. */
+  readonly email?: string;
+  readonly website?: string;
   /** Whether its documents to businesses and abroad are registered (IRN); absent in terms of before it was kept. */
   readonly e_invoicing?: boolean;
 }

@@ -110,6 +110,7 @@ export const kept: Readonly<Record<string, Kept>> = {
   reseller_accrual: accounts,
   reseller_accrual_place: accounts,
   reseller_accrual_lot: accounts,
+  reseller_invoicing: accounts,
   redemption: accounts,
   topup: payments,
   refund: payments,

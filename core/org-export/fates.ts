@@ -36,7 +36,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   auto_topup: ['auto_topup'],
   gift: ['gifts'],
   redemption: ['redemptions'],
-  invoice: ['invoices', 'invoices/*.pdf'],
+  invoice: ['invoices', 'invoices/*.pdf', 'reseller_invoices'],
   policy: ['policies'],
   policy_activation: ['policies', 'policy_versions'],
   policy_version: ['policy_versions'],
@@ -63,6 +63,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   storefront: ['storefront'],
   storefront_domain: ['storefront_domains'],
   storefront_domain_proof: ['storefront_domains'],
+  reseller_invoicing: ['reseller_invoicing'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */

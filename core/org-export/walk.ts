@@ -1,6 +1,6 @@
 // Rows of an export are those that REST answers with: the same operations are run, as the owner who downloads it, page after page.
 // So there is no second form of anything, and what an owner may not see is not in an export either.
-import { type Context, type Environment, FileAnswer, orgCaller } from '../kernel/index.ts';
+import { type Context, type Environment, FileAnswer, orgCaller, ServiceError } from '../kernel/index.ts';
 import type { Pages, Source } from './types.ts';
 
 /** Rows of a page: so many that statements are few, and so few that a page is small. */
@@ -75,6 +75,16 @@ export async function* pagesOf<Op extends Listing>(
 /** Rows that come at once. */
 export async function* once(rows: Promise<readonly object[]>): Pages {
   yield await rows;
+}
+
+/** The one row of an answer; none where there is nothing to answer with. */
+export async function oneWhenThere(row: Promise<object>): Promise<readonly object[]> {
+  try {
+    return [await row];
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'not_found') return [];
+    throw error;
+  }
 }
 
 /** `pages` of both environments, each row with its own in front. */

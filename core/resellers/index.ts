@@ -4,6 +4,8 @@ import { resellerAnnouncementOperations } from './announcements.ts';
 import { childOperations } from './children/operations.ts';
 import { childUsageOperation, resellerUsageOperation } from './children/usage.ts';
 import { resellerInviteOperations } from './invites.ts';
+import { resellerInvoiceOperations } from './invoicing/documents.ts';
+import { invoicingOperations } from './invoicing/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { resellerTicketOperations } from './tickets.ts';
@@ -47,6 +49,11 @@ export {
   listResellerInvitesOperation,
   ResellerInviteView,
 } from './invites.ts';
+export {
+  getResellerInvoiceOperation,
+  listResellerInvoicesOperation,
+} from './invoicing/documents.ts';
+export { getInvoicingOperation, InvoicingView, setInvoicingOperation } from './invoicing/operations.ts';
 export { setOrgKindOperation } from './kind.ts';
 export {
   listResellerStaffOperation,
@@ -80,6 +87,8 @@ export const resellerOperations = [
   ...resellerAnnouncementOperations,
   ...resellerInviteOperations,
   ...resellerTicketOperations,
+  ...invoicingOperations,
+  ...resellerInvoiceOperations,
 ] as const;
 
 /** What staff do about resellers. */

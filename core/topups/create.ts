@@ -46,7 +46,7 @@ export async function quoteFor(
   const billing = await billingOf(context, args.org_id);
   const facts: PriceFacts = {
     billing,
-    ...(await readPriceFacts(context.db, moneyIn(context).fx, context.now())),
+    ...(await readPriceFacts(context, moneyIn(context).fx, args.org_id)),
     promised: null,
   };
   const { quote } = priceTopup(facts, args.amount_minor);
@@ -122,7 +122,7 @@ export async function priceForSale(
   const since = new Date(context.now().getTime() - QUOTE_MS);
   const kept = await findQuote(db, { org_id: billing.org_id, currency, amount_minor, since });
   const promised = kept === null ? null : { fx_day: kept.fx_day, rate_e8: rateFromText(kept.fx_rate) };
-  const facts = await readPriceFacts(db, moneyIn(context).fx, context.now());
+  const facts = await readPriceFacts(context, moneyIn(context).fx, billing.org_id);
   const priced = priceTopup({ billing, ...facts, promised }, amount_minor);
   const { min_amount_minor } = priced.quote;
   if (amount_minor < min_amount_minor) {

@@ -1,7 +1,7 @@
 // Business values of top-ups: defaults of the release under what staff have set (docs/money/topups.md#what-credits-cost).
 import { readSetting } from '../db/index.ts';
-import { readGstRate, readSupplier, type Supplier } from '../invoices/index.ts';
-import type { Db } from '../kernel/index.ts';
+import { readGstRate, readSupplierOf, type Supplier } from '../invoices/index.ts';
+import type { Context, Db, Id } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, MINIMUMS_MINOR } from './currency.ts';
 import type { Rates } from './fx/rates.ts';
@@ -65,13 +65,15 @@ export async function readTerms(db: Db): Promise<TopupTerms> {
   };
 }
 
-/** Reads what prices depend on. `is_demo`: no supplier is set, so nothing real may be sold. */
+/** Reads what prices of an organization depend on. `is_demo`: no supplier is set, so nothing real may be sold. */
 export async function readPriceFacts(
-  db: Db,
+  context: Context,
   source: FxSource,
-  now: Date,
+  org_id: Id<'org'>,
 ): Promise<Pick<PriceFacts, 'terms' | 'supplier' | 'gst_rate_bps' | 'fx'> & { is_demo: boolean }> {
-  const { supplier, is_demo } = await readSupplier(db);
+  const { db } = context;
+  const now = context.now();
+  const { supplier, is_demo } = await readSupplierOf(context, org_id);
   const fx = await readRates(db, source, now);
   return { terms: await readTerms(db), supplier, is_demo, gst_rate_bps: await readGstRate(db, now), fx };
 }

@@ -5,6 +5,8 @@ import type { Currency } from './currency.ts';
 /** Payments that were booked in a time, in the smallest unit of their currency. */
 export interface PaymentTotal {
   readonly currency: Currency;
+  /** Sold in the name of a reseller, whose the tax is. */
+  readonly for_reseller: boolean;
   readonly amount: bigint;
   readonly tax: bigint;
   /** What the rails took, as far as they have said so. */
@@ -12,21 +14,21 @@ export interface PaymentTotal {
   readonly credits_micro: bigint;
 }
 
-/** Payments booked from `from` on and before `to`, by currency. */
+/** Payments booked from `from` on and before `to`, by currency; those of resellers apart. */
 export async function sumPayments(db: Db, of: { from: Date | null; to: Date }): Promise<PaymentTotal[]> {
   const { rows } = await db.query<
-    Record<'amount' | 'tax' | 'fee' | 'credits', string> & { currency: Currency }
+    Record<'amount' | 'tax' | 'fee' | 'credits', string> & { currency: Currency; for_reseller: boolean }
   >({
     name: 'topups.sum_payments',
     text: `
-      select currency, sum(amount_minor)::text as amount, sum(tax_minor)::text as tax,
-             coalesce(sum(fee_minor), 0)::text as fee, sum(credits_micro)::text as credits
+      select currency, coalesce(tax #>> '{supplier,supplier_id}', 'platform') <> 'platform' as for_reseller,
+             sum(amount_minor)::text as amount, sum(tax_minor)::text as tax, coalesce(sum(fee_minor), 0)::text as fee, sum(credits_micro)::text as credits
         from topup
-       where paid_at >= coalesce($1, '-infinity'::timestamptz) and paid_at < $2 group by currency`,
+       where paid_at >= coalesce($1, '-infinity'::timestamptz) and paid_at < $2 group by 1, 2`,
     values: [of.from, of.to],
   });
-  return rows.map(({ currency, amount, tax, fee, credits }) => ({
-    currency,
+  return rows.map(({ currency, for_reseller, amount, tax, fee, credits }) => ({
+    ...{ currency, for_reseller },
     amount: BigInt(amount),
     tax: BigInt(tax),
     fee: BigInt(fee),

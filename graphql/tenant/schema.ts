@@ -17,6 +17,7 @@ import './types/limits.ts';
 import './types/model.ts';
 import './types/route.ts';
 import './types/request.ts';
+import './types/resellers/invoicing.ts';
 import './types/resellers/reseller.ts';
 import './types/resellers/storefront.ts';
 import './types/usage.ts';

@@ -1,12 +1,15 @@
 // A tier and a customer of a reseller, for tests of tenants.
 import { newId } from '@svc/core/kernel/index.ts';
 import type { Harness, Tenant } from './harness.ts';
+import { makeTopup } from './topup-rows.ts';
 
 /** Rows of `reseller`, which has become one. */
 export async function makeResellerRows(
   harness: Harness,
   reseller: Tenant,
-): Promise<Record<'tier' | 'child' | 'allocation' | 'announcement' | 'invite' | 'ticket', string>> {
+): Promise<
+  Record<'tier' | 'child' | 'allocation' | 'announcement' | 'invite' | 'ticket' | 'invoice', string>
+> {
   const query = (text: string, values: unknown[]) => harness.pool.query({ name: '', text, values });
   const tier = newId('tier');
   const at = new Date();
@@ -38,5 +41,11 @@ export async function makeResellerRows(
   );
   const asked = { key: child.key, body: { subject: 'a customer asks', body: 'alone' } };
   const { id: ticket } = (await harness.call('POST', '/v1/tickets', asked)).json() as { id: string };
-  return { tier, child: child.org.id, allocation, announcement, invite, ticket };
+  await query(
+    `insert into reseller_invoicing (org_id, legal_name, address, state_code, sac, series, enabled, updated_at)
+     values ($1, 'Theirs', '["1 Road"]', '29', '998315', 'ZZZ', true, $2)`,
+    [reseller.org.id, at],
+  );
+  const { invoice_id: invoice } = await makeTopup(harness.context, child);
+  return { tier, child: child.org.id, allocation, announcement, invite, ticket, invoice };
 }

@@ -96,6 +96,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/reseller/announcements': [their_rows.announcement],
   '/v1/reseller/invites': [their_rows.invite],
   '/v1/reseller/tickets': [their_rows.ticket],
+  '/v1/reseller/invoices': [their_rows.invoice],
 };
 /** What stands in a path behind the first id: real objects of borealis too. */
 const further: Record<string, string> = {

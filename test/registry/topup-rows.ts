@@ -1,5 +1,5 @@
 // Top-ups and documents for tests of lists and tenants, without a rail.
-import { DEMO_SUPPLIER, issueTopupInvoice, taxTerms } from '@svc/core/invoices/index.ts';
+import { issueTopupInvoice, readSupplierOf, taxTerms } from '@svc/core/invoices/index.ts';
 import { type Context, type Id, newId } from '@svc/core/kernel/index.ts';
 import { insertMandate } from '@svc/core/mandates/store.ts';
 import { type Billing, findBilling } from '@svc/core/orgs/index.ts';
@@ -14,7 +14,7 @@ const PRICE = { currency: 'USD', amount_minor: 2_500, fx_rate: '1.00000000', cre
 async function insertPending(context: Context, { org }: Pick<Tenant, 'org'>) {
   const billing = (await findBilling(context.db, org.id)) as Billing;
   const terms = taxTerms({
-    supplier: DEMO_SUPPLIER,
+    supplier: (await readSupplierOf(context, org.id)).supplier,
     billing,
     amount_minor: 2_500,
     gst_rate_bps: 1_800,

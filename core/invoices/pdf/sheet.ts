@@ -86,7 +86,7 @@ function taxesOf(invoice: Invoice): { name: string; rate: string; amount_minor: 
 }
 
 function supplierOf({ supplier }: Invoice): Party {
-  const { gstin, pan, lut } = supplier;
+  const { gstin, pan, lut, email, website } = supplier;
   return {
     heading: 'From',
     name: supplier.legal_name,
@@ -95,6 +95,8 @@ function supplierOf({ supplier }: Invoice): Party {
       ...(gstin === null ? [] : [`GSTIN ${gstin}`]),
       ...(pan === null ? [] : [`PAN ${pan}`]),
       ...(lut === null ? [] : [`LUT ${lut}`]),
+      ...(email === undefined ? [] : [email]),
+      ...(website === undefined ? [] : [website]),
     ],
   };
 }

@@ -1,14 +1,16 @@
 // What a reseller has: its tiers and its customers. Empty for other organizations.
 import {
+  getInvoicingOperation,
   listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
   listResellerAnnouncementsOperation,
+  listResellerInvoicesOperation,
   listTiersOperation,
 } from '../../resellers/index.ts';
 import { getStorefrontOperation, listDomainsOperation } from '../../storefronts/index.ts';
 import type { RowFile } from '../types.ts';
-import { answerOf, once, pagesOf, under } from '../walk.ts';
+import { answerOf, once, oneWhenThere, pagesOf, under } from '../walk.ts';
 
 export const resellerFiles: readonly RowFile[] = [
   {
@@ -55,5 +57,17 @@ export const resellerFiles: readonly RowFile[] = [
     about: 'Domains of the storefront of a reseller.',
     route: 'GET /v1/reseller/storefront/domains',
     pages: ({ live }) => once(answerOf(live, listDomainsOperation, {}).then(({ data }) => data)),
+  },
+  {
+    name: 'reseller_invoicing',
+    about: 'In which name a reseller sells to its customers.',
+    route: 'GET /v1/reseller/invoicing',
+    pages: ({ live }) => once(oneWhenThere(answerOf(live, getInvoicingOperation, {}))),
+  },
+  {
+    name: 'reseller_invoices',
+    about: 'Invoices and credit notes that customers have of a reseller.',
+    route: 'GET /v1/reseller/invoices',
+    pages: ({ live }) => pagesOf(live, listResellerInvoicesOperation, {}),
   },
 ];

@@ -13,8 +13,8 @@ import { type Book, Credits } from './credits.ts';
 derive.enum('InvoiceKind', invoiceKinds);
 derive.enum('InvoiceStatus', ['issued', 'cancelled']);
 
-const Invoice = derive.output('Invoice', InvoiceView, { names: { lines: 'InvoiceLine' } });
-const InvoiceConnection = connectionType('Invoice', Invoice);
+export const Invoice = derive.output('Invoice', InvoiceView, { names: { lines: 'InvoiceLine' } });
+export const InvoiceConnection = connectionType('Invoice', Invoice);
 
 builder.objectFields(Credits, (t) => ({
   invoices: pageField(t, 'Invoices', {
