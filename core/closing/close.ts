@@ -6,10 +6,11 @@ import { lockAllKeys, revokeAllKeys } from '../keys/index.ts';
 import { sendMail } from '../mail/index.ts';
 import { endAutoTopup } from '../mandates/index.ts';
 import { changeTerms, lockOrg, type Org, readableUntil } from '../orgs/index.ts';
+import { listByClosed } from '../resellers/index.ts';
 import { closingWorkflowId } from '../topups/index.ts';
 import { disableAllWebhooks } from '../webhooks/index.ts';
 import { signalWorkflow, startWorkflow } from '../workflow-starts/index.ts';
-import { putClosing } from './store.ts';
+import { countOpenClosings, putClosing } from './store.ts';
 
 interface Wanted {
   readonly org_id: Id<'org'>;
@@ -28,6 +29,24 @@ function refuse(org: Org, confirm: string | null): void {
   throw new ServiceError('confirm_mismatch', `Type the slug of the organization, ${org.slug}, to close it.`, {
     param: 'confirm',
   });
+}
+
+/**
+ * Refuses to close a reseller that has customers, or whose customers' credit is not yet back. Call it with the organization
+ * locked: no customer is made meanwhile. @throws ServiceError in_use.
+ */
+export async function refuseCustomers(context: Context, org: Pick<Org, 'id' | 'kind'>): Promise<void> {
+  if (org.kind !== 'reseller') return;
+  const { db } = context.acrossOrgs;
+  const { open, closed } = await listByClosed(db, org.id);
+  const customers = open.length;
+  const closing = customers > 0 ? 0 : await countOpenClosings(db, closed);
+  if (customers + closing === 0) return;
+  const words =
+    customers > 0
+      ? `The reseller has ${customers === 1 ? 'a customer' : `${customers} customers`}. Their owners close them first, or staff of the service do.`
+      : 'Credit of customers that were closed is on its way back. Close the reseller when it has come.';
+  throw new ServiceError('in_use', words, { details: { customers, closing } });
 }
 
 async function tell(context: Context, org: Org, at: Date): Promise<void> {
@@ -49,7 +68,7 @@ async function follow(context: Context, org_id: Id<'org'>, at: Date): Promise<vo
 
 /**
  * Closes an organization: keys, endpoints, invitations and automatic top-up end in this transaction, and the workflow is asked
- * for. @throws ServiceError not_found, org_closed, confirm_mismatch.
+ * for. @throws ServiceError not_found, org_closed, confirm_mismatch; in_use for a reseller with customers.
  */
 export function closeOrg(context: Context, wanted: Wanted): Promise<void> {
   return context.transaction(async (context) => {
@@ -60,6 +79,7 @@ export function closeOrg(context: Context, wanted: Wanted): Promise<void> {
     const org = await lockOrg(db, org_id);
     if (org === null) throw notFound();
     refuse(org, confirm);
+    await refuseCustomers(context, org);
     const at = context.now();
     await changeTerms(context, org_id, { status: 'closed' });
     const keys = await revokeAllKeys(db, { org_id, at });

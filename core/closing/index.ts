@@ -1,4 +1,4 @@
-export { closeOrg } from './close.ts';
+export { closeOrg, refuseCustomers } from './close.ts';
 export {
   closeOrgByStaffOperation,
   closeOrgOperation,

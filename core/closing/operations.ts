@@ -23,7 +23,7 @@ export const closeOrgOperation = operation({
     ),
   }),
   output: OrgView,
-  errors: ['confirm_mismatch', 'org_closed', 'reauthentication_required', 'csrf_failed'],
+  errors: ['confirm_mismatch', 'org_closed', 'in_use', 'reauthentication_required', 'csrf_failed'],
   request: { confirm: 'acme', refund_requested: true },
   example: { ...orgExample, status: 'closed', closed_at: '2026-11-21T11:00:00.000Z' },
   async run(context, { id, confirm, refund_requested = false }) {
@@ -52,7 +52,7 @@ export const closeOrgByStaffOperation = operation({
     reason: lineOf(500),
   }),
   output: ClosedView,
-  errors: ['org_closed'],
+  errors: ['org_closed', 'in_use'],
   request: { refund_requested: true, reason: 'asked by the owner' },
   example: { org_id: orgExample.id, closed_at: '2026-11-21T11:00:00.000Z' },
   async run(context, { id, refund_requested = false, reason }) {

@@ -6,6 +6,7 @@ import { catchUp, endGrants, readBalance, readUnused } from '../ledger/index.ts'
 import { cancelMandatesOf } from '../mandates/index.ts';
 import { findOrg, lockOrg, type Org } from '../orgs/index.ts';
 import { type Refund, refundsOf, requestRefund } from '../refunds/index.ts';
+import { reclaimAll } from '../resellers/index.ts';
 import { openTicketOf } from '../support/index.ts';
 import { addStaffItem, listPaid, type Topup } from '../topups/index.ts';
 import { findClosing, hasTicket, markEnded } from './store.ts';
@@ -131,7 +132,7 @@ async function giveAllBack(context: Context, found: Found): Promise<number> {
 }
 
 /**
- * Gives paid credit back where that was asked for, and lets given credit expire, once no call is under way. `waiting` until
+ * Gives paid credit back where that was asked for, what a reseller gave to the reseller, and lets other given credit expire, once no call is under way. `waiting` until
  * nothing is left to do.
  */
 export async function endCredit(context: Context, { org_id }: Args): Promise<ClosingProgress> {
@@ -143,6 +144,12 @@ export async function endCredit(context: Context, { org_id }: Args): Promise<Clo
   if (is_settling || (await isHeld(context, org))) {
     await markEnded(context.db, { org_id, at: null });
     return progress(context, found, { held: true });
+  }
+  const { parent_org_id } = org;
+  // What its reseller gave is paid credit of the reseller, and goes back before given credit ends.
+  if (parent_org_id !== null && !(await reclaimAll(context, { id: org_id, parent_org_id }))) {
+    await markEnded(context.db, { org_id, at: null });
+    return progress(context, found, {});
   }
   await endGrants(context.shards.at(org.shard), org.live_book_id);
   const refunds_open = closing.refund_requested ? await giveAllBack(context, found) : 0;

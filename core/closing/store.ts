@@ -24,6 +24,16 @@ export async function findClosing(db: Db, org_id: Id<'org'>): Promise<Closing | 
   return rows[0] ?? null;
 }
 
+/** How many of these closed organizations have something that has not followed yet. */
+export async function countOpenClosings(db: Db, org_ids: readonly Id<'org'>[]): Promise<number> {
+  const { rows } = await db.query<{ open: number }>({
+    name: 'closing.count_open',
+    text: 'select count(*)::int as open from org_closing where org_id = any($1) and ended_at is null',
+    values: [org_ids],
+  });
+  return rows[0]?.open ?? 0;
+}
+
 /** Notes that everything has followed, or that something waits again (`at` null). */
 export async function markEnded(db: Db, args: { org_id: Id<'org'>; at: Date | null }): Promise<void> {
   await db.query({

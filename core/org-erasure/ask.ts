@@ -1,4 +1,5 @@
 // Asking for the erasure of an organization, taking that back, and what is said of it until it is due.
+import { refuseCustomers } from '../closing/index.ts';
 import { findMailboxes, writeAudit } from '../identity/index.ts';
 import { type Context, type Id, notFound, ServiceError } from '../kernel/index.ts';
 import { sendMail } from '../mail/index.ts';
@@ -39,7 +40,7 @@ async function tell(
 
 /**
  * Asks for an erasure: the times in the organization's row, a mail and the workflow, in one transaction.
- * @throws ServiceError not_found, erasure_pending.
+ * @throws ServiceError not_found, erasure_pending; in_use for a reseller with customers.
  */
 export function requestOrgErasure(context: Context, wanted: Wanted): Promise<OrgErasure> {
   return context.transaction(async (context) => {
@@ -47,6 +48,7 @@ export function requestOrgErasure(context: Context, wanted: Wanted): Promise<Org
     const { org_id, refund_requested, action, reason } = wanted;
     const org = await lockOrg(db, org_id);
     if (org === null) throw notFound();
+    await refuseCustomers(context, org);
     const before = await findErasure(db, org_id);
     if (before !== null && before.status !== 'cancelled')
       throw new ServiceError('erasure_pending', 'The erasure of this organization was asked for already.', {

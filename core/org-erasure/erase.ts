@@ -1,6 +1,6 @@
 // The steps of the workflow `orgErasure`. Each decides from rows what is left to do. A batch deletes and counts in one transaction, so
 // that a killed worker has either done both or nothing.
-import { closeOrg, findClosing } from '../closing/index.ts';
+import { closeOrg, findClosing, refuseCustomers } from '../closing/index.ts';
 import { redactAudit, writeAudit } from '../identity/index.ts';
 import {
   type Context,
@@ -60,19 +60,26 @@ async function getErasure(context: Context, org_id: Id<'org'>): Promise<OrgErasu
 
 /**
  * Closes an organization whose erasure is due, where nobody did. It comes before the locks of an erasure, because whoever closes
- * locks keys before the organization. Whether this was done.
+ * locks keys before the organization. A reseller that has got customers since waits for their end.
  */
-async function closeWhatIsDue(context: Context, org_id: Id<'org'>): Promise<boolean> {
+async function closeWhatIsDue(
+  context: Context,
+  org_id: Id<'org'>,
+): Promise<'closed' | 'not_due' | 'has_customers'> {
   const erasure = await findErasure(context.db, org_id);
-  if (erasure?.status !== 'asked' || erasure.due_at.getTime() > context.now().getTime()) return false;
+  if (erasure?.status !== 'asked' || erasure.due_at.getTime() > context.now().getTime()) return 'not_due';
   const { refund_requested } = erasure;
+  const org = await findOrg(context.db, org_id);
   try {
+    // Asked first too, because a closing that is refused halfway has switched automatic top-up off.
+    if (org !== null) await refuseCustomers(context, org);
     const how = { confirm: null, refund_requested, action: 'orgs.close', is_quiet: true } as const;
     await closeOrg(context, { org_id, ...how });
-    return true;
+    return 'closed';
   } catch (error) {
     // Somebody else has closed it.
-    if (error instanceof ServiceError && error.code === 'org_closed') return false;
+    if (error instanceof ServiceError && error.code === 'org_closed') return 'not_due';
+    if (error instanceof ServiceError && error.code === 'in_use') return 'has_customers';
     throw error;
   }
 }
@@ -88,17 +95,18 @@ async function closingWait(context: Context, { org_id, began_at }: OrgErasure): 
 /** Looks at an erasure: reminds, begins it when it is due, and says how long to wait. */
 export function lookAtErasure(context: Context, { org_id }: Args): Promise<OrgErasureProgress> {
   return context.transaction(async (context) => {
-    const is_closed_now = await closeWhatIsDue(context, org_id);
+    const due = await closeWhatIsDue(context, org_id);
     const org = await lockOrg(context.db, org_id);
     if (org === null) throw notFound();
     let erasure = await getErasure(context, org_id);
     // What was closed for an erasure that somebody took back meanwhile is not: the next try finds it so.
-    if (is_closed_now && erasure.status !== 'asked') throw new Error('the erasure was taken back meanwhile');
+    if (due === 'closed' && erasure.status !== 'asked')
+      throw new Error('the erasure was taken back meanwhile');
     if (erasure.status === 'asked') {
       const wait_ms = await remind(context, org, erasure);
       if (wait_ms > 0) return progressOf(erasure, wait_ms);
       // It became due since the first look at it.
-      if (org.status !== 'closed') return progressOf(erasure, AT_ONCE_MS);
+      if (org.status !== 'closed') return progressOf(erasure, due === 'has_customers' ? LOOK_MS : AT_ONCE_MS);
       const began_at = context.now();
       await setStatus(context.db, { org_id, status: 'closing', began_at });
       erasure = { ...erasure, status: 'closing', began_at };

@@ -58,7 +58,7 @@ export const requestOrgErasureOperation = operation({
     ),
   }),
   output: OrgView,
-  errors: ['erasure_pending', 'reauthentication_required', 'csrf_failed'],
+  errors: ['erasure_pending', 'in_use', 'reauthentication_required', 'csrf_failed'],
   request: { refund_requested: true },
   example: {
     ...orgExample,
@@ -210,7 +210,7 @@ export const requestOrgErasureByStaffOperation = operation({
     reason: lineOf(500),
   }),
   output: OrgErasureView,
-  errors: ['erasure_pending'],
+  errors: ['erasure_pending', 'in_use'],
   request: { reason: 'asked by the owner' },
   example: { ...example, status: 'asked', digest: null, completed_at: null, began_at: null },
   async run(context, { id, refund_requested = false, reason }) {

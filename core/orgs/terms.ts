@@ -4,6 +4,7 @@ import { orderLowMark, writeEvent } from '../ledger/index.ts';
 import { setPlan } from './plan-store.ts';
 import type { PlanId } from './plans.ts';
 import {
+  findOrg,
   hasChildren,
   isErased,
   isSuspendedForPayments,
@@ -60,6 +61,19 @@ async function refuseKind(context: Context, org: Org, kind: Org['kind']): Promis
 }
 
 /**
+ * Refuses to open a customer of a reseller that is closed: nobody would sell to it. The reseller is locked before the customer,
+ * as where one is made. @throws ServiceError state_conflict.
+ */
+async function refuseOrphan({ acrossOrgs: { db } }: Context, org_id: Org['id']): Promise<void> {
+  const org = await findOrg(db, org_id);
+  if (org === null || org.status !== 'closed' || org.parent_org_id === null) return;
+  if ((await lockOrg(db, org.parent_org_id))?.status !== 'closed') return;
+  throw new ServiceError('state_conflict', 'Its reseller is closed, so it stays closed.', {
+    details: { state: 'closed' },
+  });
+}
+
+/**
  * Changes what is given, in a transaction of `context`, and writes the event of a closing. False when there is no such
  * organization. @throws ServiceError state_conflict for one under erasure, which stays closed, and for the kind of a
  * child; in_use for that of a reseller with children.
@@ -67,10 +81,11 @@ async function refuseKind(context: Context, org: Org, kind: Org['kind']): Promis
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {
     const { db } = context;
+    const { status, kind } = terms;
+    if (status !== undefined && status !== 'closed') await refuseOrphan(context, org_id);
     const org = await lockOrg(db, org_id);
     if (org === null) return false;
     const at = context.now();
-    const { status, kind } = terms;
     if (kind !== undefined) {
       await refuseKind(context, org, kind);
       await setKind(db, { org_id, kind, at });

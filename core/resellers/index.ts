@@ -13,7 +13,7 @@ import { tierOperations } from './tiers/operations.ts';
 
 export { countAccruals, creditAccruals } from './accruals/count.ts';
 export { AccrualView, accrualStates, listAccrualsOperation } from './accruals/operations.ts';
-export { settleAllocations } from './allocations/allocate.ts';
+export { reclaimAll, settleAllocations } from './allocations/allocate.ts';
 export {
   AllocationView,
   createAllocationOperation,
@@ -36,6 +36,7 @@ export {
   setChildTierOperation,
   updateChildOperation,
 } from './children/operations.ts';
+export { listByClosed } from './children/store.ts';
 export {
   ChildUsageView,
   childGroupings,

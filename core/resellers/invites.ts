@@ -25,7 +25,7 @@ import {
   ServiceError,
   walkPage,
 } from '../kernel/index.ts';
-import { findOrg } from '../orgs/index.ts';
+import { lockOrg } from '../orgs/index.ts';
 import { holders, resellerCaller } from './audience.ts';
 import { findDefaultTier } from './tiers/store.ts';
 
@@ -119,7 +119,8 @@ export const deleteResellerInviteOperation = operation({
 /** Of a reseller that has ended, or is one no more, a code lets nobody in. */
 export const foundingParents: FoundingParents = {
   async of({ db }, reseller_id) {
-    const parent = await findOrg(db, reseller_id);
+    // It is not closed before the customer is there, whom its closing then counts.
+    const parent = await lockOrg(db, reseller_id);
     if (parent?.kind === 'reseller' && parent.status === 'active')
       return { parent_org_id: reseller_id, reseller_tier_id: await findDefaultTier(db, reseller_id) };
     throw new ServiceError(

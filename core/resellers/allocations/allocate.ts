@@ -11,6 +11,7 @@ import {
   readBalance,
   readLots,
   readTaken,
+  readUnused,
 } from '../../ledger/index.ts';
 import { findOrg, type Org } from '../../orgs/index.ts';
 import { hasPaymentHold } from '../../topups/index.ts';
@@ -24,6 +25,8 @@ import {
   insertReclaim,
   listDue,
   listDueReclaims,
+  listGiven,
+  listOpenReclaims,
   lockAllocation,
   markBooked,
   markMade,
@@ -257,6 +260,39 @@ export async function reclaim(
   if (begun !== null && !(await finishReclaim(context, begun))) throw away();
   const id = allocation as Id<'allocation'>;
   return (await findAllocation(context.db, { id, org_id })) as Allocation;
+}
+
+/**
+ * Takes back what a customer has not used of all that its reseller gave it, for its closing: no call is under way. False while
+ * a ledger has not answered; it can be asked again.
+ */
+export async function reclaimAll(
+  own: Context,
+  child: { readonly id: Id<'org'>; readonly parent_org_id: Id<'org'> },
+): Promise<boolean> {
+  const context = own.acrossOrgs;
+  const place = { org_id: child.parent_org_id, child_org_id: child.id };
+  let is_done = true;
+  // What an earlier process began comes first, so that nothing of it is asked for twice.
+  for (const begun of await listOpenReclaims(context.db, place))
+    if (!(await finishReclaim(context, begun))) is_done = false;
+  for (const given of await listGiven(context.db, { ...place, at: context.now() })) {
+    const state = await advance(context, given);
+    if (state === 'waiting') is_done = false;
+    if (state !== 'made' || !(await isLeft(context, given))) continue;
+    const wanted = { org_id: place.org_id, child: child.id, allocation: given.id };
+    const begun = await beginReclaim(context, wanted);
+    if (begun !== null && !(await finishReclaim(context, begun))) is_done = false;
+  }
+  return is_done;
+}
+
+/** Whether something of an allocation, which is booked, is unused. */
+async function isLeft(context: Context, { id, org_id }: Pick<Allocation, 'id' | 'org_id'>): Promise<boolean> {
+  const allocation = await findAllocation(context.db, { id, org_id });
+  if (allocation === null || allocation.lot_id === null) return false;
+  const { shard, live_book_id: book_id } = await getOrg(context, allocation.child_org_id);
+  return (await readUnused(context.shards.at(shard), { book_id, lot_id: allocation.lot_id })) > 0;
 }
 
 /** Books what processes that died have left of allocations and reclaims; returns how many were ended. A job. */

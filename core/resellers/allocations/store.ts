@@ -153,6 +153,39 @@ export async function listDue(db: Db, args: { before: Date; limit: number }): Pr
   return rows;
 }
 
+/** What a customer was given that can still be there at `at`, oldest first. */
+export async function listGiven(
+  db: Db,
+  args: { org_id: Id<'org'>; child_org_id: Id<'org'>; at: Date },
+): Promise<Allocation[]> {
+  const { rows } = await db.query<Allocation>({
+    name: 'resellers.list_given',
+    text: `
+      select ${ALLOCATION} from reseller_allocation
+       where org_id = $1 and child_org_id = $2 and expires_at > $3 and reclaimed_micro_usd < amount_micro_usd
+       order by created_at, id`,
+    values: [args.org_id, args.child_org_id, args.at],
+  });
+  return rows;
+}
+
+/** Reclaims of a customer that the ledger has not answered. */
+export async function listOpenReclaims(
+  db: Db,
+  args: { org_id: Id<'org'>; child_org_id: Id<'org'> },
+): Promise<Reclaim[]> {
+  const { rows } = await db.query<Reclaim>({
+    name: 'resellers.list_open_reclaims',
+    text: `
+      select back.allocation_id, back.reclaim_no, back.org_id
+        from reseller_reclaim back join reseller_allocation given on given.id = back.allocation_id
+       where back.org_id = $1 and given.child_org_id = $2 and back.amount_micro_usd is null
+       order by back.created_at`,
+    values: [args.org_id, args.child_org_id],
+  });
+  return rows;
+}
+
 /** Something that is taken back of an allocation. */
 export interface Reclaim {
   readonly allocation_id: Id<'allocation'>;

@@ -43,8 +43,8 @@ export function makeChild(context: Context, parent_org_id: Id<'org'>, wanted: Ne
     const { db } = context;
     // Under this lock it stays a reseller, and the tier stays there.
     const parent = (await lockOrg(db, parent_org_id)) as Org;
-    if (parent.kind !== 'reseller')
-      throw new ServiceError('state_conflict', 'The organization is no reseller any more.');
+    if (parent.kind !== 'reseller' || parent.status === 'closed')
+      throw new ServiceError('state_conflict', 'The organization is no reseller any more, or is closed.');
     const reseller_tier_id =
       wanted.tier_id === undefined
         ? await findDefaultTier(db, parent_org_id)

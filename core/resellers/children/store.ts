@@ -60,6 +60,20 @@ export async function listChildIds(db: Db, parent_org_id: Id<'org'>): Promise<Id
   return rows.map(({ id }) => id);
 }
 
+/** The customers of a reseller that are not closed, and those that are. */
+export async function listByClosed(
+  db: Db,
+  parent_org_id: Id<'org'>,
+): Promise<{ readonly open: Id<'org'>[]; readonly closed: Id<'org'>[] }> {
+  const { rows } = await db.query<{ id: Id<'org'>; is_closed: boolean }>({
+    name: 'resellers.list_by_closed',
+    text: `select id, status = 'closed' as is_closed from org where parent_org_id = $1`,
+    values: [parent_org_id],
+  });
+  const of = (closed: boolean) => rows.filter(({ is_closed }) => is_closed === closed).map(({ id }) => id);
+  return { open: of(false), closed: of(true) };
+}
+
 /** What a list of customers is narrowed by; null: by nothing. */
 interface ChildFilter {
   /** An id or a slug whole, the beginning of a slug, or a part of a name. */
