@@ -17,6 +17,7 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
+import { returnHostOf } from '@svc/core/mail/index.ts';
 import { type Changes, followClock, openChanges } from '@svc/core/runtime/index.ts';
 import { HostMemory, storefrontSettings } from '@svc/core/storefronts/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
@@ -99,6 +100,7 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       egress: openEgress(config),
       storefronts: storefrontSettings(config, { base_url, console_origins: sign_in.console_origins }),
       ...sellerHosts(pool, config),
+      mail_return_host: returnHostOf(config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },
   };

@@ -1635,6 +1635,33 @@ create table public.mail_address (
 );
 grant delete, insert, select, update on public.mail_address to svc_runtime;
 
+create table public.mail_sender (
+  org_id text not null,
+  domain text not null,
+  from_local text not null,
+  public_key text not null,
+  private_key bytea not null,
+  return_host text not null,
+  status text not null default 'pending'::text,
+  dkim_found boolean not null default false,
+  return_found boolean not null default false,
+  misses integer not null default 0,
+  checked_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint mail_sender_pkey PRIMARY KEY (org_id),
+  constraint mail_sender_domain_check CHECK ((char_length(domain) <= 238)),
+  constraint mail_sender_from_local_check CHECK ((char_length(from_local) <= 64)),
+  constraint mail_sender_is_pending_until_seen CHECK (((status = 'pending'::text) OR (checked_at IS NOT NULL))),
+  constraint mail_sender_misses_check CHECK ((misses >= 0)),
+  constraint mail_sender_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failed'::text]))),
+  constraint mail_sender_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX mail_sender_due ON public.mail_sender USING btree (COALESCE(checked_at, created_at));
+alter table public.mail_sender enable row level security;
+create policy everybody on public.mail_sender as permissive for all to public using (true) with check (true);
+create policy own_org on public.mail_sender as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.mail_sender to svc_runtime;
+
 create table public.mandate (
   id text not null,
   org_id text not null,

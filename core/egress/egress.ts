@@ -37,7 +37,7 @@ export type EgressResponse =
     }
   | { readonly fault: EgressFault };
 
-/** The TXT records of a name; `unavailable` where no name server gave an answer. */
+/** The TXT or CNAME records of a name; `unavailable` where no name server gave an answer. */
 type TxtAnswer =
   | { readonly kind: 'records'; readonly texts: readonly string[] }
   | { readonly kind: 'none' }
@@ -52,6 +52,8 @@ export interface Egress {
   lookupTxt(name: string): Promise<TxtAnswer>;
   /** Asks them for the records of `type` at `name`, and says why there are none. Never throws. */
   askDns(type: RecordType, name: string): Promise<DnsAnswer>;
+  /** Asks the name servers for the name that `name` stands for (CNAME). */
+  lookupCname(name: string): Promise<TxtAnswer>;
 }
 
 declare module '../kernel/operation/operation.ts' {
@@ -206,8 +208,8 @@ async function refusalOf(resolver: Resolver, rules: GuardRules, text: string): P
   return is_refused ? 'leads to an address that is not public' : null;
 }
 
-async function lookupTxt(resolver: Resolver, name: string): Promise<TxtAnswer> {
-  const found = await askDns(resolver, 'TXT', name);
+async function lookup(resolver: Resolver, type: 'TXT' | 'CNAME', name: string): Promise<TxtAnswer> {
+  const found = await askDns(resolver, type, name);
   if (found.kind === 'records') return { kind: 'records', texts: found.values };
   return { kind: found.kind === 'failed' ? 'unavailable' : 'none' };
 }
@@ -215,8 +217,6 @@ async function lookupTxt(resolver: Resolver, name: string): Promise<TxtAnswer> {
 function withServers({ dns_servers }: Pick<Config, 'dns_servers'>, resolver: Resolver): Resolver {
   if (dns_servers !== null) resolver.setServers([...dns_servers]);
   return resolver;
-}
-
 /**
  * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read. The first
  * try for a record waits `record_ms`.
@@ -235,7 +235,8 @@ export function openEgress(
   return {
     refusalOf: (url) => refusalOf(resolver, rules, url),
     exchange: (request) => exchange(resolver, rules, request),
-    lookupTxt: (name) => lookupTxt(recordResolver(), name),
+    lookupTxt: (name) => lookup(recordResolver(), 'TXT', name),
+    lookupCname: (name) => lookup(recordResolver(), 'CNAME', name),
     askDns: (type, name) => askDns(recordResolver(), type, name),
   };
 }

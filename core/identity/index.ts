@@ -112,6 +112,7 @@ export { type SignInSettings, signInSettings } from './settings.ts';
 export { refuseUnproved } from './sign-in/proof.ts';
 export { totpCode } from './sign-in/totp.ts';
 export { deleteSsoOperation, getSsoOperation, putSsoOperation } from './sso/connections.ts';
+export { domainKey } from './sso/domain-name.ts';
 export {
   addDomainOperation,
   removeDomainOperation,

@@ -57,6 +57,15 @@ function timeOf(at: Date): Buffer {
   return der(0x17, Buffer.from(`${at.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
 }
 
+/** A new RSA key: the public half as DER (SubjectPublicKeyInfo), the private half in PEM (PKCS #8). */
+export async function rsaKeyPair(bits: number): Promise<{ public_der: Buffer; private_pem: string }> {
+  const pair = await promisify(generateKeyPair)('rsa', { modulusLength: bits });
+  return {
+    public_der: pair.publicKey.export({ format: 'der', type: 'spki' }),
+    private_pem: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
+
 /** A new RSA key in PEM (PKCS #8), and a certificate that it signs for itself: valid ten years from `at`. */
 export async function makeSigningKey(
   common_name: string,

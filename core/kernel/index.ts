@@ -1,4 +1,4 @@
-export { makeSigningKey, readCertificate } from './certificates.ts';
+export { makeSigningKey, readCertificate, rsaKeyPair } from './certificates.ts';
 export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock } from './clock.ts';
 export {
   type Config,

@@ -1,8 +1,18 @@
 // Sending what is due: take under a lease, send, note what became of it. Any process may do it; the leader does.
 import { readSetting } from '../db/index.ts';
-import { type Db, isObject, type Log, newUlid, now, type RootKeyRing, secureUnit } from '../kernel/index.ts';
+import {
+  type Db,
+  type Id,
+  isObject,
+  type Log,
+  newUlid,
+  now,
+  type RootKeyRing,
+  secureUnit,
+} from '../kernel/index.ts';
 import { render, type Surroundings } from './render.ts';
 import { openLink } from './send.ts';
+import type { MailFrom } from './senders/types.ts';
 import {
   countRecent,
   dropMail,
@@ -47,6 +57,8 @@ export interface MailParts {
   readonly log: Log;
   /** The files that mails refer to. @throws Error when there is none. */
   readonly openAttachment: (db: Db, of: DueMail, ref: AttachmentRef) => Promise<Attachment>;
+  /** Whom the mails of an organization come from; null: the service's own address. */
+  readonly fromOf: (db: Db, org_id: Id<'org'>) => Promise<MailFrom | null>;
   /** Called in the transaction that notes that a mail has gone, or never will. */
   readonly onEnd: (db: Db, mail: DueMail, end: { has_gone: boolean; at: Date }) => Promise<void>;
   /** Attempts by outcome, for metrics. */
@@ -136,13 +148,15 @@ async function compose(parts: MailParts, mail: DueMail): Promise<Outgoing> {
   const said = render(template.content(mail.data, link), around);
   const attachments: Attachment[] = [];
   for (const ref of mail.attachments) attachments.push(await parts.openAttachment(parts.store, mail, ref));
-  const { id, template: name, reference, recipient, recipient_key, created_at } = mail;
+  const { id, org_id, template: name, reference, recipient, recipient_key, created_at } = mail;
+  const from = org_id === null ? null : await parts.fromOf(parts.store, org_id);
   return {
     id,
     name: `${name}-${reference}`,
     to: recipient,
     to_key: recipient_key,
     date: created_at,
+    from,
     ...said,
     ...(around.look === undefined ? {} : { from_name: around.product }),
     attachments,

@@ -4,6 +4,18 @@ export { type MailOutcome, type MailParts, sendDue } from './deliver.ts';
 export { purgeMails } from './purge.ts';
 export { render, type Surroundings } from './render.ts';
 export { sendMail } from './send.ts';
+export { afterLook, dkimRecord, isNamePublished, isTextPublished, returnRecord } from './senders/records.ts';
+export { findMailFrom, makeSenderKey, returnHostOf } from './senders/senders.ts';
+export {
+  deleteSender,
+  findSender,
+  listDueSenders,
+  lockSender,
+  noteLook,
+  noteNoAnswer,
+  putSender,
+} from './senders/store.ts';
+export { type Found, type MailSender, senderStates } from './senders/types.ts';
 export {
   countMails,
   findMails,

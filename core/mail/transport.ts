@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import nodemailer from 'nodemailer';
 import { type Config, ConfigError, type Id, sha256Hex, within } from '../kernel/index.ts';
+import { SELECTOR } from './senders/records.ts';
+import type { MailFrom } from './senders/types.ts';
 import type { Attachment } from './types.ts';
 
 /** A mail as it is handed over. */
@@ -14,6 +16,8 @@ export interface Outgoing {
   readonly to: string;
   /** The address in the form in which it is compared. */
   readonly to_key: string;
+  /** Whom it comes from; null: the service's own address. */
+  readonly from: MailFrom | null;
   /** When it was asked for: the same in every attempt. */
   readonly date: Date;
   /** Whose name the mail bears in place of the configured one. */
@@ -49,9 +53,13 @@ const TOTAL_MS = 60_000;
 const DEFAULT_PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 
 /** The message as nodemailer takes it. Every attempt makes the same, under the same Message-ID. */
-function messageOf(mail: Outgoing, { from, domain, bounce_domain }: Sender) {
-  const { id, to, date, subject, text, html, attachments } = mail;
-  const returns = bounce_domain === null ? from : `${id.toLowerCase()}@${bounce_domain}`;
+function messageOf(mail: Outgoing, service: Sender) {
+  const { id, to, date, subject, text, html, attachments, from: reseller } = mail;
+  const { from, domain } = reseller === null ? service : { ...reseller, from: reseller.address };
+  // A reseller's bounces come to us by the name that it has published; where we take none, nobody's mailbox gets them.
+  const bounce_domain = reseller === null ? service.bounce_domain : `bounce.${domain}`;
+  const has_bounces = service.bounce_domain !== null;
+  const returns = has_bounces ? `${id.toLowerCase()}@${bounce_domain}` : service.from;
   return {
     // As an object, so that nothing in an address is read as a second one.
     to: { name: '', address: to },
@@ -63,6 +71,9 @@ function messageOf(mail: Outgoing, { from, domain, bounce_domain }: Sender) {
     attachments: attachments.map(({ filename, content_type: contentType, content }) => {
       return { filename, contentType, content: Buffer.from(content) };
     }),
+    ...(reseller === null
+      ? {}
+      : { dkim: { domainName: domain, keySelector: SELECTOR, privateKey: reseller.private_key } }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };

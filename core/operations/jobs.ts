@@ -47,7 +47,13 @@ import { openPeriods } from '../plans/index.ts';
 import { sweepErased } from '../privacy/index.ts';
 import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
-import { countAccruals, creditAccruals, settleAllocations } from '../resellers/index.ts';
+import {
+  countAccruals,
+  creditAccruals,
+  mailFromOf,
+  recheckSenders,
+  settleAllocations,
+} from '../resellers/index.ts';
 import {
   countExperiments,
   countShadows,
@@ -241,6 +247,7 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
       if (org_id === null) throw new Error(`no organization has the document ${id}`);
       return openDocument(jobContext(parts), { org_id, id });
     },
+    fromOf: (db, org_id) => mailFromOf(db, root_key, org_id),
     onEnd: (db, mail, end) => noteMailEnd({ db, now, services: jobContext(parts).services }, mail, end),
   };
 }
@@ -312,6 +319,11 @@ function resellerJobs(parts: JobParts): Job[] {
   return [
     { name: 'settle_allocations', every_ms: 10 * SECOND, run: () => settleAllocations(jobContext(parts)) },
     { name: 'count_accruals', every_ms: 300 * SECOND, run: () => countAccruals(jobContext(parts)) },
+    {
+      name: 'recheck_senders',
+      every_ms: HOUR / 4,
+      run: () => recheckSenders(jobContext(parts), parts.egress),
+    },
     { name: 'credit_accruals', every_ms: HOUR / 4, run: () => creditAccruals(jobContext(parts)) },
     {
       name: 'recheck_storefronts',

@@ -49,7 +49,6 @@ export const steps = [
   // Money that is not the ledger's: settings, offers and notices.
   ...['auto_topup_attempt', 'auto_topup', 'topup_quote', 'checkin', 'credit_notice', 'plan_fee_notice'],
   ...['sandbox_refill', 'gift'],
-  ...['reseller_terms', 'reseller_announcement'],
   ...[
     'storefront_domain_proof',
     'storefront_domain',
@@ -57,6 +56,7 @@ export const steps = [
     'storefront_logo',
     'storefront',
   ],
+  ...['reseller_terms', 'reseller_announcement', 'mail_sender'],
   // What was written to us and about the organization.
   ...['limit_request', 'ticket_message', 'ticket', 'staff_item', 'staff_look'],
   ...['key_notice', 'api_key', 'people_key_no', 'project'],

@@ -64,6 +64,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
   storefront_domain: ['storefront_domains'],
   storefront_domain_proof: ['storefront_domains'],
   reseller_invoicing: ['reseller_invoicing'],
+  mail_sender: ['reseller_mail'],
 };
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */

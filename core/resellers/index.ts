@@ -7,6 +7,7 @@ import { resellerInviteOperations } from './invites.ts';
 import { resellerInvoiceOperations } from './invoicing/documents.ts';
 import { invoicingOperations } from './invoicing/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
+import { mailSenderOperations } from './sender/operations.ts';
 import { resellerStaffOperations } from './staff.ts';
 import { resellerTicketOperations } from './tickets.ts';
 import { tierOperations } from './tiers/operations.ts';
@@ -56,6 +57,15 @@ export {
 } from './invoicing/documents.ts';
 export { getInvoicingOperation, InvoicingView, setInvoicingOperation } from './invoicing/operations.ts';
 export { setOrgKindOperation } from './kind.ts';
+export { mailFromOf, recheckSenders } from './sender/look.ts';
+export {
+  deleteMailSenderOperation,
+  getMailSenderOperation,
+  MailSenderRecordView,
+  MailSenderView,
+  setMailSenderOperation,
+  verifyMailSenderOperation,
+} from './sender/operations.ts';
 export {
   listResellerStaffOperation,
   ResellerStaffView,
@@ -90,6 +100,7 @@ export const resellerOperations = [
   ...resellerTicketOperations,
   ...invoicingOperations,
   ...resellerInvoiceOperations,
+  ...mailSenderOperations,
 ] as const;
 
 /** What staff do about resellers. */

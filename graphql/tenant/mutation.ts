@@ -33,16 +33,24 @@ function idempotencyField(t: Any): Record<string, Any> {
   };
 }
 
+function inputOf(title: string, { operation, input, extra }: MutationFacts): Any {
+  return derive.input(`${title}Input`, input, {
+    extra: (t) => ({
+      ...(operation.idempotent === true ? idempotencyField(t) : {}),
+      ...extra?.(t),
+    }),
+  });
+}
+
 /** Adds the mutation with its `XxxInput`, `XxxPayload` and `XxxResult`. */
 export function mutation(facts: MutationFacts): void {
   const { operation } = facts;
   const title = pascal(facts.name);
-  const input = derive.input(`${title}Input`, facts.input, {
-    extra: (t) => ({
-      ...(operation.idempotent === true ? idempotencyField(t) : {}),
-      ...facts.extra?.(t),
-    }),
-  });
+  const { properties } = facts.input as Any as { readonly properties: object };
+  // An input type without members is no GraphQL: what says nothing more than its name takes no argument.
+  const is_bare =
+    Object.keys(properties).length === 0 && operation.idempotent !== true && facts.extra === undefined;
+  const input = is_bare ? null : inputOf(title, facts);
   const payload = builder
     .objectRef<{ readonly answer: unknown }>(`${title}Payload`)
     .implement({ fields: (t) => facts.payload(t) });
@@ -54,10 +62,10 @@ export function mutation(facts: MutationFacts): void {
     t.field({
       type: result as Any,
       description: facts.description,
-      args: { input: t.arg({ type: input, required: true }) },
+      args: input === null ? {} : { input: t.arg({ type: input, required: true }) },
       extensions: { operation: operation.name },
       resolve: async (_root: unknown, args: Any, context: TenantContext) => {
-        const given = args.input as Record<string, unknown>;
+        const given = (args.input ?? {}) as Record<string, unknown>;
         try {
           const answer = await context.runner.run(operation, toWire(facts.input, given), {
             idempotency_key: (given['idempotencyKey'] as string | null | undefined) ?? null,

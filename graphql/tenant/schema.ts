@@ -18,6 +18,7 @@ import './types/model.ts';
 import './types/route.ts';
 import './types/request.ts';
 import './types/resellers/invoicing.ts';
+import './types/resellers/mail.ts';
 import './types/resellers/reseller.ts';
 import './types/resellers/storefront.ts';
 import './types/usage.ts';

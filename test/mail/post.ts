@@ -38,6 +38,7 @@ export async function startPost({ pool, context }: { pool: Pool; context: Contex
       content_type: 'application/pdf',
       content: Buffer.from('%PDF-1.7 of a test'),
     }),
+    fromOf: async () => null,
     onEnd: (db, mail, end) => noteMailEnd({ db, now, services }, mail, end),
   };
   return { server, send: () => sendDue(parts) };

@@ -125,6 +125,7 @@ export async function startMailWorld(
             content: Buffer.from('%PDF-1.7 of a test'),
           };
         },
+        fromOf: async () => null,
         onEnd: async () => {},
         ...more,
       };

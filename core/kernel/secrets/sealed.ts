@@ -40,6 +40,10 @@ export const sealedColumns = {
     bound: (row) => `idempotency ${row.join(' ')}`,
     large: true,
   },
+  'mail_sender.private_key': {
+    ...{ key: ['org_id'], purpose: 'mail sender key' },
+    bound: ([org_id]) => `mail_sender ${org_id} private_key`,
+  },
   'mail.sealed': { key: ['id'], purpose: 'mail link', bound: ([id]) => `mail ${id} link` },
   'org.pepper_sealed': {
     ...{ key: ['id'], purpose: 'org pepper', plain: 'pepper' },

@@ -1,6 +1,7 @@
 // What a reseller has: its tiers and its customers. Empty for other organizations.
 import {
   getInvoicingOperation,
+  getMailSenderOperation,
   listAccrualsOperation,
   listAllocationsOperation,
   listChildrenOperation,
@@ -63,6 +64,12 @@ export const resellerFiles: readonly RowFile[] = [
     about: 'In which name a reseller sells to its customers.',
     route: 'GET /v1/reseller/invoicing',
     pages: ({ live }) => once(oneWhenThere(answerOf(live, getInvoicingOperation, {}))),
+  },
+  {
+    name: 'reseller_mail',
+    about: 'Whom mails to customers of a reseller come from.',
+    route: 'GET /v1/reseller/storefront/mail',
+    pages: ({ live }) => once(oneWhenThere(answerOf(live, getMailSenderOperation, {}))),
   },
   {
     name: 'reseller_invoices',

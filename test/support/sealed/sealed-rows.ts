@@ -52,6 +52,10 @@ function rowOf(table: string, n: number, seal: Sealing): Record<string, unknown>
       ...{ recipient_key: 'a@a.example', next_at: LATER, created_at: AT, expires_at: LATER },
       sealed: of('sealed', mail),
     }),
+    mail_sender: () => ({
+      ...{ org_id, domain: 'a.example', from_local: 'a', public_key: '', return_host: 'b.example' },
+      ...{ created_at: AT, private_key: of('private_key', org_id) },
+    }),
     org: () => ({
       ...{
         id: org_id,
