@@ -2706,6 +2706,27 @@ create policy everybody on public.reseller_invoicing as permissive for all to pu
 create policy own_org on public.reseller_invoicing as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant insert, select, update on public.reseller_invoicing to svc_runtime;
 
+create table public.reseller_month (
+  child_org_id text not null,
+  month date not null,
+  org_id text not null,
+  charged_micro bigint not null default 0,
+  sold_micro bigint not null default 0,
+  refunded_micro bigint not null default 0,
+  given_micro bigint not null default 0,
+  reclaimed_micro bigint not null default 0,
+  other_micro bigint not null default 0,
+  constraint reseller_month_pkey PRIMARY KEY (child_org_id, month),
+  constraint reseller_month_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint reseller_month_child_org_id_fkey FOREIGN KEY (child_org_id) REFERENCES org(id),
+  constraint reseller_month_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX reseller_month_walk ON public.reseller_month USING btree (org_id, month, child_org_id);
+alter table public.reseller_month enable row level security;
+create policy everybody on public.reseller_month as permissive for all to public using (true) with check (true);
+create policy own_org on public.reseller_month as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant insert, select, update on public.reseller_month to svc_runtime;
+
 create table public.reseller_reclaim (
   allocation_id text not null,
   reclaim_no integer not null,

@@ -217,6 +217,8 @@ async function lookup(resolver: Resolver, type: 'TXT' | 'CNAME', name: string): 
 function withServers({ dns_servers }: Pick<Config, 'dns_servers'>, resolver: Resolver): Resolver {
   if (dns_servers !== null) resolver.setServers([...dns_servers]);
   return resolver;
+}
+
 /**
  * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read. The first
  * try for a record waits `record_ms`.

@@ -50,6 +50,7 @@ export {
   listMovedBooks,
   sumDays,
   sumEntries,
+  sumKinds,
 } from './report/store.ts';
 export { RUN_LENGTH_MAX, runOf } from './runs/name.ts';
 export { purgeRuns, readRun } from './runs/store.ts';

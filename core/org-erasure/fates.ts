@@ -108,6 +108,7 @@ export const kept: Readonly<Record<string, Kept>> = {
   reseller_allocation: accounts,
   reseller_reclaim: accounts,
   reseller_accrual: accounts,
+  reseller_month: accounts,
   reseller_accrual_place: accounts,
   reseller_accrual_lot: accounts,
   reseller_invoicing: accounts,

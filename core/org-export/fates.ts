@@ -112,6 +112,8 @@ export const derived: Readonly<Record<string, string>> = {
   policy_shadow_day: 'how many copies were sent today',
   policy_shadow_expense: 'what copies that we pay have cost us',
   policy_shadow_allowance: 'what copies may cost us',
+  reseller_month:
+    'sums by month of ledgers; what a reseller earned is in reseller_accruals, its documents in reseller_invoices',
   reseller_accrual_place: 'how far books are counted for reseller_accruals',
   reseller_accrual_lot: 'how far books are counted for reseller_accruals',
   org_closing: 'when the organization was closed; in organization',

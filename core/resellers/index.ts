@@ -9,6 +9,7 @@ import { invoicingOperations } from './invoicing/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
 import { mailSenderOperations } from './sender/operations.ts';
 import { resellerStaffOperations } from './staff.ts';
+import { statementOperation } from './statement/operations.ts';
 import { resellerTicketOperations } from './tickets.ts';
 import { tierOperations } from './tiers/operations.ts';
 
@@ -71,6 +72,7 @@ export {
   ResellerStaffView,
   setResellerStaffOperation,
 } from './staff.ts';
+export { StatementView, statementOperation } from './statement/operations.ts';
 export {
   listResellerTicketsOperation,
   ResellerTicketView,
@@ -101,6 +103,7 @@ export const resellerOperations = [
   ...invoicingOperations,
   ...resellerInvoiceOperations,
   ...mailSenderOperations,
+  statementOperation,
 ] as const;
 
 /** What staff do about resellers. */

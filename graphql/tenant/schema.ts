@@ -21,6 +21,7 @@ import './types/resellers/invoicing.ts';
 import './types/resellers/mail.ts';
 import './types/resellers/reseller.ts';
 import './types/resellers/storefront.ts';
+import './types/resellers/statement.ts';
 import './types/usage.ts';
 import './types/money/credits.ts';
 import './types/money/refund.ts';

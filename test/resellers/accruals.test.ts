@@ -14,11 +14,12 @@ import { debit } from '@svc/core/ledger/index.ts';
 import { holdOf, settleOf } from '@svc/core/ledger/testing/testing.ts';
 import { price } from '@svc/core/pricing/index.ts';
 import { accrualOf } from '@svc/core/resellers/accruals/count.ts';
-import { countAccruals, creditAccruals } from '@svc/core/resellers/index.ts';
+import { countAccruals, creditAccruals, type StatementView } from '@svc/core/resellers/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clockAt } from '../credits/world.ts';
 import type { Tenant } from '../registry/harness.ts';
+import { expectStatement } from './statement.ts';
 import { type Reseller, startResellers } from './world.ts';
 
 interface Accrual {
@@ -289,6 +290,12 @@ async function grow(actions: readonly Action[]): Promise<void> {
     ]);
     expected += Math.max(0, share - off);
   }
+  const statement = await ask<StatementView>('GET', '/v1/reseller/statement?month=2026-10', acme.token);
+  await expectStatement(world, statement, { reseller: acme.org, children: children.map(({ org }) => org) });
+  expect(statement.totals).toMatchObject({
+    ...{ markup_micro: markup.reduce((all, one) => all + one), accrued_micro: expected, usage_micro: spent },
+    refunded_micro: refunded,
+  });
   clockAt('2026-11-03T10:00:00Z');
   await creditAccruals(world.context, 10_000);
   const sum = (await earned(acme)).reduce((all, { amount }) => all + amount, 0);
@@ -296,7 +303,7 @@ async function grow(actions: readonly Action[]): Promise<void> {
   clockAt('2026-10-20T10:00:00Z');
 }
 
-test('over random trees of payments, allocations, reclaims, refunds, tiers and calls nothing is made or lost, and a month earns markup times its paid share', async () => {
+test('over random trees of payments, allocations, reclaims, refunds, tiers and calls nothing is made or lost, a month earns markup times its paid share, and its statement is the ledger to the micro', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 8, maxLength: 24 }), (actions) => grow(actions)),
     { numRuns: 10, endOnFailure: true },

@@ -12,11 +12,13 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import type { Org } from '@svc/core/orgs/index.ts';
+import { countAccruals, type StatementView } from '@svc/core/resellers/index.ts';
 import type { Topup } from '@svc/core/topups/index.ts';
 import { extractText } from 'unpdf';
 import { afterEach, expect, test } from 'vitest';
 import { eventsA } from '../topups/world.ts';
 import { identityOf, startSales } from './sales.ts';
+import { expectStatement } from './statement.ts';
 
 const world = await startSales();
 const northwind = await world.reseller('northwind');
@@ -241,6 +243,87 @@ test('a price that was told keeps its supplier and its tax; the number is of the
   });
   // The next one is the platform's again.
   expect(await documentOf(await world.rupees(buyer))).toMatchObject({ supplier_id: 'platform' });
+});
+
+test('a statement has each entry and each document in its own month, and adds up with the ledger and the numbers', async () => {
+  const reseller = await world.reseller('stated');
+  await put(reseller, identityOf('STD'));
+  const buyer = await world.customer(reseller, 'stated-buyer', '27');
+  const abroad = await world.customer(reseller, 'stated-abroad');
+  const at = (time: string) => shiftClock(Date.parse(time) - Date.now());
+  // 31 January in London is 1 February in Kolkata: money is counted by the one, documents by the other.
+  at('2027-01-31T23:59:50Z');
+  await world.rupees(reseller, 1_000_000);
+  await world.rupees(buyer);
+  at('2027-02-10T10:00:00Z');
+  const topup = await world.paid(5_000, abroad);
+  const allocation = await world.run<{ id: string }>(reseller, 'reseller.allocations.create', {
+    ...{ id: buyer.id, amount_micro_usd: 3_000_000, note: '' },
+  });
+  expect(await world.spend({ book_id: buyer.live_book_id } as Topup, 1_000_003)).toBe(true);
+  await world.refund(topup, 2_000);
+  await world.deliverNews();
+  at('2027-03-02T10:00:00Z');
+  await world.run(reseller, 'reseller.allocations.reclaim', { id: buyer.id, allocation: allocation.id });
+  await countAccruals(world.context);
+
+  const of = (month: string) => world.run<StatementView>(reseller, 'reseller.statement', { month });
+  const parts = { reseller, children: [buyer, abroad] };
+  const months = [await of('2027-01'), await of('2027-02'), await of('2027-03')];
+  for (const statement of months) await expectStatement(world, statement, parts);
+  expect(months.map(({ totals }) => totals.sold_micro > 0)).toEqual([true, true, false]);
+  expect(months.map(({ totals }) => totals.given_micro)).toEqual([0, 3_000_000, 0]);
+  expect(months.map(({ account }) => account.closing_micro - account.opening_micro)).toEqual(
+    months.map(({ account: a }) => a.allocated_micro + a.reclaimed_micro + a.accruals_micro + a.other_micro),
+  );
+  expect(months.map(({ documents }) => documents)).toEqual([
+    [],
+    [
+      {
+        ...{
+          currency: 'INR',
+          invoices: 1,
+          credit_notes: 0,
+          taxable_minor: 100_000,
+          cgst_minor: 0,
+          sgst_minor: 0,
+        },
+        ...{ igst_minor: 18_000, total_minor: 118_000 },
+      },
+      {
+        ...{
+          currency: 'USD',
+          invoices: 1,
+          credit_notes: 1,
+          taxable_minor: 3_000,
+          cgst_minor: 0,
+          sgst_minor: 0,
+        },
+        ...{ igst_minor: 540, total_minor: 3_540 },
+      },
+    ],
+    [],
+  ]);
+  const table = async (part: string) => {
+    const input = { month: '2027-02', format: 'csv', part };
+    const { body } = await world.run<FileAnswer>(reseller, 'reseller.statement', input);
+    return String(body)
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','));
+  };
+  const [head = [], ...rows] = await table('customers');
+  const column = head.indexOf('given_micro');
+  expect(rows.map((row) => [row[0], row[column]]).sort()).toEqual(
+    [
+      [buyer.id, '3000000'],
+      [abroad.id, '0'],
+      ['total', '3000000'],
+    ].sort(),
+  );
+  expect((await table('documents')).slice(1).map(([number]) => number)).toEqual([
+    ...['STD/26-27/00001', 'STD/26-27/00002', 'CSTD/26-27/00001'],
+  ]);
 });
 
 test('a refund is a credit note of the reseller, and its tax is not the platform’s', async () => {

@@ -1,11 +1,15 @@
 // What calls were charged and which credit paid them, in the order of the ledger, for whoever counts each once.
 import type { Db, MicroUsd } from '../../kernel/index.ts';
+import { ENTRY_KINDS, type EntryKind } from '../kinds.ts';
 import { type Metered, type MeteredRow, unitsOf } from '../read-store.ts';
 
 /** An entry with what it was charged for, where it is a call's. */
 export interface Charged {
   readonly seq: number;
   readonly created_at: Date;
+  readonly kind: EntryKind;
+  /** As it moved the balance. */
+  readonly amount_micro: MicroUsd;
   readonly written_off_micro: MicroUsd;
   /** Null: no call. */
   readonly call:
@@ -16,6 +20,8 @@ export interface Charged {
 interface Row extends MeteredRow {
   readonly seq: number;
   readonly created_at: Date;
+  readonly kind_no: number;
+  readonly amount_micro: MicroUsd;
   readonly written_off_micro: MicroUsd;
   readonly price_no: number | null;
   readonly cost: MicroUsd;
@@ -29,7 +35,7 @@ export async function readCharged(
 ): Promise<Charged[]> {
   const { rows } = await db.query<Row>({
     name: 'ledger.read_charged',
-    text: `select e.seq, e.created_at, coalesce(w.amount, 0) as written_off_micro, m.price_no, m.cost, m.estimated,
+    text: `select e.seq, e.created_at, e.kind as kind_no, e.amount as amount_micro, coalesce(w.amount, 0) as written_off_micro, m.price_no, m.cost, m.estimated,
                   m.input_tokens, m.output_tokens, m.cache_read_tokens, m.cache_write_tokens,
                   m.cache_write_5m_tokens, m.cache_write_1h_tokens, m.reasoning_tokens, m.other_units
              from ledger.entry e
@@ -39,10 +45,12 @@ export async function readCharged(
             order by e.seq limit $3`,
     values: [args.book_id, args.after_seq, args.limit],
   });
-  return rows.map(({ seq, created_at, written_off_micro, price_no, cost, estimated, ...units }) => ({
-    ...{ seq, created_at, written_off_micro },
-    call: price_no === null ? null : { price_no, estimated, cost_micro_usd: cost, units: unitsOf(units) },
-  }));
+  return rows.map(
+    ({ seq, created_at, kind_no, amount_micro, written_off_micro, price_no, cost, estimated, ...units }) => ({
+      ...{ seq, created_at, kind: ENTRY_KINDS[kind_no - 1] as EntryKind, amount_micro, written_off_micro },
+      call: price_no === null ? null : { price_no, estimated, cost_micro_usd: cost, units: unitsOf(units) },
+    }),
+  );
 }
 
 /** What calls used of a lot in a month. */

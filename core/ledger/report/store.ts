@@ -2,7 +2,7 @@
 // of its credit will end, and the sums of all live books by kind of entry.
 import type { Db, Id, MicroUsd, RequestId } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
-import type { EntryKind } from '../kinds.ts';
+import { ENTRY_KINDS, type EntryKind } from '../kinds.ts';
 
 /** Sums of the entries of one UTC day, micro-USD; all positive. */
 export interface DayMovements {
@@ -63,6 +63,24 @@ export async function sumDays(
     values: [args.book_id, args.after_seq, args.until_seq],
   });
   return rows;
+}
+
+/** What the entries after `after_seq` up to `until_seq` moved, by kind. */
+export async function sumKinds(
+  db: Db,
+  args: { book_id: number; after_seq: number; until_seq: number },
+): Promise<{ readonly kind: EntryKind; readonly amount_micro: number }[]> {
+  const { rows } = await db.query<{ kind_no: number; amount_micro: number }>({
+    name: 'ledger.sum_kinds',
+    text: `
+      select kind as kind_no, sum(amount)::bigint as amount_micro
+        from ledger.entry where book_id = $1 and seq > $2 and seq <= $3 group by kind`,
+    values: [args.book_id, args.after_seq, args.until_seq],
+  });
+  return rows.map(({ kind_no, amount_micro }) => ({
+    kind: ENTRY_KINDS[kind_no - 1] as EntryKind,
+    amount_micro,
+  }));
 }
 
 /** A settle on another UTC day than that of its call, which is the day in the request id. */

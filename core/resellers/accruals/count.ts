@@ -2,9 +2,17 @@
 // entry and each range of a lot is counted once: how far, is written in the transaction that adds it.
 import { selectTierPrices } from '../../catalog/index.ts';
 import { type Context, microUsd } from '../../kernel/index.ts';
-import { creditOutcome, meteredUsage, orderCredit, readCharged, readLotUse } from '../../ledger/index.ts';
+import {
+  creditOutcome,
+  type EntryKind,
+  meteredUsage,
+  orderCredit,
+  readCharged,
+  readLotUse,
+} from '../../ledger/index.ts';
 import { findOrg, type Org } from '../../orgs/index.ts';
 import { price } from '../../pricing/index.ts';
+import { addMoved, type Moved } from '../statement/store.ts';
 import {
   type Accrual,
   addToMonth,
@@ -54,6 +62,40 @@ export function accrualOf(month: Omit<Figures, 'usage_micro'>): number {
   return Math.max(0, Number(shared) - written_off_micro);
 }
 
+const NONE: Moved = {
+  ...{
+    charged_micro: 0,
+    sold_micro: 0,
+    refunded_micro: 0,
+    given_micro: 0,
+    reclaimed_micro: 0,
+    other_micro: 0,
+  },
+};
+/** Under which figure entries of a kind count, and with which sign; all others under `other_micro` as they are. */
+const FIGURES: Partial<Record<EntryKind, readonly [keyof Moved, 1 | -1]>> = {
+  settle: ['charged_micro', -1],
+  topup: ['sold_micro', 1],
+  refund: ['refunded_micro', -1],
+  refund_reversal: ['refunded_micro', -1],
+  allocation_in: ['given_micro', 1],
+  allocation_reclaim: ['reclaimed_micro', -1],
+};
+
+/** What entries moved, by month. Pure. */
+function movedBy(
+  entries: readonly { readonly created_at: Date; readonly kind: EntryKind; readonly amount_micro: number }[],
+): ReadonlyMap<string, Moved> {
+  const months = new Map<string, Moved>();
+  for (const { created_at, kind, amount_micro } of entries) {
+    const month = monthOfTime(created_at);
+    const [name, sign] = FIGURES[kind] ?? (['other_micro', 1] as const);
+    const before = months.get(month) ?? NONE;
+    months.set(month, { ...before, [name]: before[name] + sign * amount_micro });
+  }
+  return months;
+}
+
 function add(to: Map<string, Figures>, month: string, more: Partial<Figures>): void {
   const sum = { ...(to.get(month) ?? NOTHING) };
   for (const [name, value] of Object.entries(more)) sum[name as keyof Figures] += value;
@@ -83,6 +125,7 @@ async function countEntries(
     const usage_micro = call.cost_micro_usd;
     add(sums, month, { usage_micro, markup_micro: at_catalog === null ? 0 : usage_micro - at_catalog });
   }
+  for (const [month, moved] of movedBy(entries)) await addMoved(context.db, { child, month, moved });
   await movePlace(context.db, { child_org_id: child.id, seq: last.seq });
   return entries.length === ENTRIES;
 }
