@@ -90,7 +90,7 @@ async function deliver(org_id: Id<'org'> | null) {
   );
   await sendDue({
     ...{ store: pool, transport, root_key, log: context.log, outcomes: new Map() },
-    around: { console_url: 'https://console.example', product: 'Gateway' },
+    aroundOf: async () => ({ console_url: 'https://console.example', product: 'Gateway' }),
     openAttachment: async () => ({ filename: 'x', content_type: 'text/plain', content: new Uint8Array() }),
     fromOf: (db, org) => mailFromOf(db, root_key, org),
     onEnd: async () => {},
