@@ -1,5 +1,7 @@
 // Who sells to a customer of a reseller, under which number and with which tax; and that the reseller and its customer read the
 // same document.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { trialBalance } from '@svc/core/accounting/index.ts';
 import { type Invoice, type InvoiceView, setSupplier } from '@svc/core/invoices/index.ts';
 import {
@@ -16,6 +18,8 @@ import { countAccruals, type StatementView } from '@svc/core/resellers/index.ts'
 import type { Topup } from '@svc/core/topups/index.ts';
 import { extractText } from 'unpdf';
 import { afterEach, expect, test } from 'vitest';
+import { freshDataDir } from '../support/gateway.ts';
+import { runSvcctl } from '../support/programs/svcctl.ts';
 import { eventsA } from '../topups/world.ts';
 import { identityOf, startSales } from './sales.ts';
 import { expectStatement } from './statement.ts';
@@ -324,6 +328,31 @@ test('a statement has each entry and each document in its own month, and adds up
   expect((await table('documents')).slice(1).map(([number]) => number)).toEqual([
     ...['STD/26-27/00001', 'STD/26-27/00002', 'CSTD/26-27/00001'],
   ]);
+});
+
+test('staff export the returns of a reseller by hand, and ours without its documents', async () => {
+  const reseller = await world.reseller('filed');
+  await put(reseller, identityOf('FIL'));
+  const { number } = await documentOf(
+    await world.rupees(await world.customer(reseller, 'filed-buyer', '27')),
+  );
+  const month = new Date(now().getTime() + 5.5 * 3_600_000).toISOString().slice(0, 7);
+  const folder = freshDataDir();
+  const numbersOf = async (...more: string[]) => {
+    const out = join(folder, `${more.length}`);
+    const args = ['invoices', 'export', '--month', month, '--out', out, ...more];
+    const { code, err } = await runSvcctl(args, {
+      SVC_DATABASE_URL: world.url,
+      SVC_DATA_DIR: '/nonexistent',
+    });
+    expect([code, err]).toEqual([0, '']);
+    const [, ...lines] = readFileSync(join(out, 'documents.csv'), 'utf8').trim().split('\r\n');
+    return lines.map((line) => line.split(',')[0] as string);
+  };
+  expect(await numbersOf('--org', 'filed')).toEqual([number]);
+  const ours = await numbersOf();
+  expect(ours.length).toBeGreaterThan(0);
+  expect(ours.filter((one) => !one.startsWith('INV/'))).toEqual([]);
 });
 
 test('a refund is a credit note of the reseller, and its tax is not the platform’s', async () => {
