@@ -30,7 +30,7 @@ export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from
 export { listProvidersOperation, ProviderView } from './shown/providers.ts';
 export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
 export { findEndpointByNo, selectPriceHistory, selectTierPrices } from './store.ts';
-export { callersCatalog, catalogAt, catalogOfOrg } from './tiers/tiers.ts';
+export { callersCatalog, catalogAt, catalogOfOrg, ratesAtTier } from './tiers/tiers.ts';
 export {
   type Catalog,
   type CatalogFormats,

@@ -46,6 +46,9 @@ const OrgOfSession = named(
     status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
     /** Null where a person suspended it. */
     suspended_for: nullable(oneOf(['payment_hold'])),
+    grants: Type.Optional(
+      Type.Array(Type.String(), { description: 'what the person may do; of a reseller alone' }),
+    ),
   }),
 );
 

@@ -60,13 +60,11 @@ export async function viewSignedIn(
   const memberships = (await listMemberships(context.db, session.user_id)).filter(
     (one) => session.sso_org_id === null || one.org_id === session.sso_org_id,
   );
-  const orgs = memberships.map(({ org_id, slug, name, role, org_status, suspended_for }) => ({
-    id: org_id,
-    slug,
-    name,
-    role,
-    status: org_status,
-    suspended_for: org_status === 'suspended' ? suspended_for : null,
+  const orgs = memberships.map((member) => ({
+    ...{ id: member.org_id, slug: member.slug, name: member.name, role: member.role },
+    status: member.org_status,
+    suspended_for: member.org_status === 'suspended' ? member.suspended_for : null,
+    ...(member.org_kind === 'reseller' ? { grants: [...grantsOf(member)] } : {}),
   }));
   const org = orgs.find(({ id }) => id === org_id) ?? null;
   const standing = memberships.find((one) => one.org_id === org_id) ?? null;

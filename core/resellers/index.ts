@@ -7,11 +7,18 @@ import { resellerInviteOperations } from './invites.ts';
 import { resellerInvoiceOperations } from './invoicing/documents.ts';
 import { invoicingOperations } from './invoicing/operations.ts';
 import { setOrgKindOperation } from './kind.ts';
+import { resellerOverviewOperation } from './overview.ts';
 import { mailSenderOperations } from './sender/operations.ts';
 import { resellerStaffOperations } from './staff.ts';
+import {
+  listResellersOperation,
+  listStaffCustomersOperation,
+  listStaffMonthsOperation,
+} from './staff-list.ts';
 import { statementOperation } from './statement/operations.ts';
 import { resellerTicketOperations } from './tickets.ts';
 import { tierOperations } from './tiers/operations.ts';
+import { tierPricesOperation } from './tiers/prices.ts';
 
 export { countAccruals, creditAccruals } from './accruals/count.ts';
 export { AccrualView, accrualStates, listAccrualsOperation } from './accruals/operations.ts';
@@ -58,6 +65,7 @@ export {
 } from './invoicing/documents.ts';
 export { getInvoicingOperation, InvoicingView, setInvoicingOperation } from './invoicing/operations.ts';
 export { setOrgKindOperation } from './kind.ts';
+export { ResellerOverview, resellerOverviewOperation } from './overview.ts';
 export { mailFromOf, recheckSenders } from './sender/look.ts';
 export {
   deleteMailSenderOperation,
@@ -72,6 +80,14 @@ export {
   ResellerStaffView,
   setResellerStaffOperation,
 } from './staff.ts';
+export {
+  listResellersOperation,
+  listStaffCustomersOperation,
+  listStaffMonthsOperation,
+  StaffCustomerView,
+  StaffMonthView,
+  StaffResellerView,
+} from './staff-list.ts';
 export { StatementView, statementOperation } from './statement/operations.ts';
 export {
   listResellerTicketsOperation,
@@ -86,12 +102,15 @@ export {
   TierView,
   updateTierOperation,
 } from './tiers/operations.ts';
+export { TierPriceList, tierPricesOperation } from './tiers/prices.ts';
 export { findDefaultTier, findTier, putDefaultTier } from './tiers/store.ts';
 
 /** What people of a reseller do. */
 export const resellerOperations = [
+  resellerOverviewOperation,
   ...resellerStaffOperations,
   ...tierOperations,
+  tierPricesOperation,
   ...childOperations,
   ...allocationOperations,
   resellerUsageOperation,
@@ -107,4 +126,9 @@ export const resellerOperations = [
 ] as const;
 
 /** What staff do about resellers. */
-export const staffResellerOperations = [setOrgKindOperation] as const;
+export const staffResellerOperations = [
+  setOrgKindOperation,
+  listResellersOperation,
+  listStaffCustomersOperation,
+  listStaffMonthsOperation,
+] as const;

@@ -26,7 +26,7 @@ import {
   ticketStatuses,
   viewThread,
 } from '../support/index.ts';
-import { holders, resellerCaller } from './audience.ts';
+import { getChild, holders, resellerCaller } from './audience.ts';
 import { findChild, listChildIds } from './children/store.ts';
 
 const supporters = holders('reseller.support');
@@ -60,16 +60,21 @@ export const listResellerTicketsOperation = operation({
   path: '/v1/reseller/tickets',
   summary: 'List the tickets of customers with what was written, newest first',
   audience: supporters,
-  input: Type.Object({ status: Type.Optional(oneOf(ticketStatuses, 'TicketStatus')), ...pageInput(200) }),
+  input: Type.Object({
+    status: Type.Optional(oneOf(ticketStatuses, 'TicketStatus')),
+    child_org_id: Type.Optional(Type.String({ description: 'those of this customer alone' })),
+    ...pageInput(200),
+  }),
   output: pageOf(ResellerTicketView),
   errors: ['grant_required'],
   example: { object: 'list', data: [example], next_cursor: '' },
-  async run(context, { status = null, cursor, limit }) {
+  async run(context, { status = null, child_org_id = null, cursor, limit }) {
     const { org_id } = resellerCaller(context);
     const { db } = context.acrossOrgs;
-    const org_ids = await listChildIds(db, org_id);
+    const org_ids =
+      child_org_id === null ? await listChildIds(db, org_id) : [(await getChild(context, child_org_id)).id];
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
-      bound: `reseller.tickets ${org_id} ${status}`,
+      bound: `reseller.tickets ${org_id} ${status} ${child_org_id}`,
       cursor,
       limit: limit ?? PAGE,
       read: (after, limit) => listTicketsOf(db, { org_ids, status, after, limit }),

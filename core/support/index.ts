@@ -43,7 +43,7 @@ export {
   listStaffTicketsOperation,
   StaffTicketView,
 } from './ticket-staff.ts';
-export { findTicket, listMessages, listOpenTickets, listTicketsOf } from './ticket-store.ts';
+export { countWaiting, findTicket, listMessages, listOpenTickets, listTicketsOf } from './ticket-store.ts';
 export { answerAsReseller, answerTicket, openTicketOf, readThread } from './tickets.ts';
 export {
   announcementAudiences,

@@ -125,6 +125,18 @@ export async function listTicketsOf(
   return rows;
 }
 
+/** How many tickets of `org_ids` wait for an answer of ours or of their reseller. */
+export async function countWaiting(db: Db, org_ids: readonly Id<'org'>[]): Promise<number> {
+  const { rows } = await db.query<{ waiting: number }>({
+    name: 'support.count_waiting',
+    text: `
+      select count(*)::int as waiting from ticket
+       where org_id = any ($1) and status = 'open' and waiting_for = 'staff'`,
+    values: [org_ids],
+  });
+  return rows[0]?.waiting ?? 0;
+}
+
 /**
  * A page of the open tickets of all organizations, oldest first, strictly after `after`; without `answered` those alone
  * that wait for staff. A request for higher limits is among them once somebody wrote about it: it has a list of its own.

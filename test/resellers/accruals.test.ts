@@ -99,7 +99,13 @@ test('a month is open until the third, is credited then once however many worker
   await countAccruals(world.context);
   await Promise.all([countAccruals(world.context), countAccruals(harness.context)]);
   const open = {
-    ...{ month: '2026-10', child_org_id: child.org.id, usage_micro: cost, markup_micro: cost - at_catalog },
+    ...{
+      month: '2026-10',
+      child_org_id: child.org.id,
+      child_name: child.org.name,
+      usage_micro: cost,
+      markup_micro: cost - at_catalog,
+    },
     ...{ burned_micro: cost, paid_micro: cost, written_off_micro: 0, accrued_micro: cost - at_catalog },
   };
   expect(await accruals(acme)).toEqual([{ ...open, status: 'open', ledger_seq: null }]);

@@ -6,7 +6,7 @@ import { type Context, type Id, now } from '../../kernel/index.ts';
 import { type PriceDraft, priceId, STANDARD, TEST } from '../build.ts';
 import { tierRates } from '../charged.ts';
 import { lockCatalog, numberPrices, tierOfOrg } from '../store.ts';
-import type { Catalog, Endpoint, Model, PriceVersion, Unrounded } from '../types.ts';
+import type { Catalog, Endpoint, Model, PriceVersion, Rates, Unrounded } from '../types.ts';
 
 /** The price that customers of a tier pay in place of `price`; null where they pay what everybody pays. */
 function tierPrice(
@@ -26,6 +26,14 @@ function tierPrice(
   };
   const of_tier = `tier:${tier_bps} ${use}`;
   return { id: priceId(endpoint_id, of_tier, content), endpoint_id, use: of_tier, ...content };
+}
+
+/** What customers of a tier pay at `endpoint` in place of its price. Pure. */
+export function ratesAtTier(
+  { price, unrounded = {} }: Pick<Endpoint, 'price' | 'unrounded'>,
+  tier_bps: number,
+): Rates {
+  return tierPrice({ price, unrounded: unrounded[price.id] }, STANDARD, tier_bps)?.rates ?? price.rates;
 }
 
 /** Prices of a tier by the id of the catalog's price in whose place they stand. */

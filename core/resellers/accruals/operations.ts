@@ -1,6 +1,7 @@
 // What a reseller earns, month by month and customer by customer, as JSON or as a statement for its accountant.
 import { type Static, Type } from 'typebox';
 import {
+  type Context,
   csv,
   FileAnswer,
   idOf,
@@ -13,7 +14,7 @@ import {
   pageOf,
   walkPage,
 } from '../../kernel/index.ts';
-import { findOrg } from '../../orgs/index.ts';
+import { findOrg, findOrgs } from '../../orgs/index.ts';
 import { holders, resellerCaller } from '../audience.ts';
 import { accrualOf } from './count.ts';
 import { type Accrual, listAccruals } from './store.ts';
@@ -23,7 +24,7 @@ const PAGE = 50;
 const ROWS_MAX = 10_000;
 const FIELDS = [
   ...['month', 'child_org_id', 'usage_micro', 'markup_micro', 'burned_micro', 'paid_micro'],
-  ...['written_off_micro', 'accrued_micro', 'status', 'ledger_seq'],
+  ...['written_off_micro', 'accrued_micro', 'status', 'ledger_seq', 'child_name'],
 ];
 export const accrualStates = ['open', 'credited'] as const;
 
@@ -32,6 +33,7 @@ export const AccrualView = named(
   Type.Object({
     month: Type.String({ description: 'YYYY-MM, UTC' }),
     child_org_id: idOf('org'),
+    child_name: Type.String(),
     usage_micro: Type.Integer({ description: 'what calls of the month cost the customer' }),
     markup_micro: Type.Integer({ description: 'how much of it is above catalog prices' }),
     burned_micro: Type.Integer({ description: 'credit that its calls used' }),
@@ -49,13 +51,24 @@ export const AccrualView = named(
 type AccrualView = Static<typeof AccrualView>;
 
 const example: AccrualView = {
-  ...{ month: '2026-11', child_org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J', usage_micro: 2_813 },
-  ...{ markup_micro: 313, burned_micro: 2_813, paid_micro: 2_813, written_off_micro: 0 },
+  ...{ month: '2026-11', child_org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J', child_name: 'Northwind' },
+  ...{ usage_micro: 2_813, markup_micro: 313, burned_micro: 2_813, paid_micro: 2_813, written_off_micro: 0 },
   ...{ accrued_micro: 313, status: 'credited', ledger_seq: 42 },
 };
 
-function viewAccrual({ org_id: _, month, accrued_micro, ...rest }: Accrual): AccrualView {
-  return { ...rest, month: month.slice(0, 7), accrued_micro: accrued_micro ?? accrualOf(rest) };
+/** What a month earned, or would earn now while it is open. Pure. */
+export function earnedOf({ accrued_micro, ...rest }: Omit<Accrual, 'child_org_id' | 'ledger_seq'>): number {
+  return accrued_micro ?? accrualOf(rest);
+}
+
+async function viewAccruals(context: Context, rows: readonly Accrual[]): Promise<AccrualView[]> {
+  const ids = [...new Set(rows.map(({ child_org_id }) => child_org_id))];
+  const orgs = await findOrgs(context.acrossOrgs.db, ids);
+  return rows.map((row) => {
+    const { org_id: _, month, ...rest } = row;
+    const child_name = orgs.get(row.child_org_id)?.name ?? '';
+    return { ...rest, child_name, month: month.slice(0, 7), accrued_micro: earnedOf(row) };
+  });
 }
 
 /** The rows as CSV; the last is that of the sums, under the month `total`. */
@@ -66,6 +79,7 @@ function statementOf(rows: readonly AccrualView[]): string {
     ...{
       month: 'total',
       child_org_id: '',
+      child_name: '',
       usage_micro: sum('usage_micro'),
       markup_micro: sum('markup_micro'),
     },
@@ -103,7 +117,7 @@ export const listAccrualsOperation = operation({
       return new FileAnswer({
         content_type: 'text/csv; charset=utf-8',
         filename: `accruals-${slug}-${asked ?? context.now().toISOString().slice(0, 10)}.csv`,
-        body: statementOf(rows.map(viewAccrual)),
+        body: statementOf(await viewAccruals(context, rows)),
       });
     }
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
@@ -113,6 +127,6 @@ export const listAccrualsOperation = operation({
       read: (after, limit) => listAccruals(context.db, { ...filter, after, limit }),
       placeOf: (row) => ({ at: Date.parse(row.month), id: row.child_org_id }),
     });
-    return page(rows.map(viewAccrual), next_cursor, cursorAt);
+    return page(await viewAccruals(context, rows), next_cursor, cursorAt);
   },
 });

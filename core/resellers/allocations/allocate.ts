@@ -51,8 +51,8 @@ async function getOrg(context: Context, id: Id<'org'>): Promise<Org> {
   return org;
 }
 
-/** Paid credit of a reseller that no call holds. */
-async function spendable(context: Context, org: Org): Promise<number> {
+/** What a reseller can give: its paid credit that no call holds. */
+export async function givable(context: Context, org: Org): Promise<number> {
   const ledger = context.shards.at(org.shard);
   const { available_micro_usd } = await readBalance(ledger, org.live_book_id);
   const lots = await readLots(ledger, { book_id: org.live_book_id, open: true });
@@ -153,7 +153,7 @@ export async function allocate(own: Context, org_id: Id<'org'>, wanted: Wanted):
       {
         details: {
           required_micro: wanted.amount_micro_usd,
-          available_micro: await spendable(context, await getOrg(context, org_id)),
+          available_micro: await givable(context, await getOrg(context, org_id)),
         },
       },
     );

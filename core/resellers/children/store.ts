@@ -74,6 +74,20 @@ export async function listByClosed(
   return { open: of(false), closed: of(true) };
 }
 
+/** Where the money of a customer is, and whether it goes on. */
+export type Standing = Pick<Child, 'id' | 'name' | 'status' | 'shard' | 'live_book_id'>;
+
+/** All customers of a reseller by name. */
+export async function listStandings(db: Db, parent_org_id: Id<'org'>): Promise<Standing[]> {
+  const { rows } = await db.query<Standing>({
+    name: 'resellers.list_standings',
+    text: `
+      select id, name, status, shard, live_book_id from org where parent_org_id = $1 order by lower(name), id`,
+    values: [parent_org_id],
+  });
+  return rows;
+}
+
 /** What a list of customers is narrowed by; null: by nothing. */
 interface ChildFilter {
   /** An id or a slug whole, the beginning of a slug, or a part of a name. */

@@ -8,7 +8,7 @@ import { changeTier, endTier, makeTier, TIERS_MAX } from './tiers.ts';
 const MARKUP_MAX_BPS = 10_000;
 const readers = holders('reseller.read');
 const writers = holders('reseller.write');
-const MarkupIn = Type.Integer({
+export const MarkupIn = Type.Integer({
   minimum: 0,
   maximum: MARKUP_MAX_BPS,
   description: 'what customers pay above catalog prices; 1250 is 12.5 %',

@@ -29,15 +29,19 @@ import {
   listTiersOperation,
   ResellerAnnouncementView,
   ResellerInviteView,
+  ResellerOverview,
   ResellerStaffView,
   ResellerTicketView,
   reclaimOperation,
   replyToResellerTicketOperation,
+  resellerOverviewOperation,
   resellerUsageOperation,
   resolveResellerTicketOperation,
   setChildTierOperation,
   setResellerStaffOperation,
+  TierPriceList,
   TierView,
+  tierPricesOperation,
   updateChildOperation,
   updateResellerAnnouncementOperation,
   updateTierOperation,
@@ -76,6 +80,13 @@ const InviteConnection = connectionType('ResellerInvite', Invite);
 const Ticket = derive.output('ResellerTicket', ResellerTicketView);
 const TicketConnection = connectionType('ResellerTicket', Ticket);
 const ChildConnection = connectionType('ResellerChild', Child);
+const Overview = derive.output('ResellerOverview', ResellerOverview, {
+  names: { this_month: 'ResellerMonth', named_without_credit: 'ResellerChildName' },
+});
+const TierPrices = derive.output('ResellerTierPrices', TierPriceList, {
+  names: { data: 'ResellerTierPrice' },
+  omit: ['object'],
+});
 const StaffMember = derive.output('ResellerStaff', ResellerStaffView);
 
 /** The parts of a reseller; each field runs its own operation, and is null where that is refused. */
@@ -138,6 +149,23 @@ export const Reseller = builder.objectRef<object>('Reseller').implement({
 });
 
 builder.objectFields(Reseller, (t) => ({
+  overview: t.field({
+    type: Overview,
+    nullable: true,
+    description: 'How the customers stand, what can be given, what this month earns and what waits.',
+    extensions: { operation: resellerOverviewOperation.name },
+    resolve: (_root, _args, { runner }) => runner.run(resellerOverviewOperation, {}),
+  }),
+  tierPrices: t.field({
+    type: TierPrices,
+    nullable: true,
+    description: 'What models would cost customers at a markup, and what of it is earned.',
+    args: derive.args(t.arg, 'ResellerTierPrices', tierPricesOperation.input) as Record<string, never>,
+    complexity: { field: 20 },
+    extensions: { operation: tierPricesOperation.name },
+    resolve: (_root, args, { runner }) =>
+      runner.run(tierPricesOperation, toWire(tierPricesOperation.input, args as Record<string, unknown>)),
+  }),
   tickets: pageField(t, 'ResellerTickets', {
     operation: listResellerTicketsOperation,
     type: TicketConnection,
