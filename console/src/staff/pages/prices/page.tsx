@@ -16,9 +16,10 @@ import { BoneRows, Empty, ErrorBox } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { To } from '../../go.tsx';
 import { readFindSearch } from '../../search.ts';
 import { FindForm } from '../find-form.tsx';
-import { feeText, rateText, sourceText } from './words.ts';
+import { feeText, historyOf, rateText, sourceText } from './words.ts';
 
 type Rates = NonNullable<StaffRatesQuery['fxRates']>;
 type Price = NonNullable<StaffPricesQuery['priceVersions']>['nodes'][number];
@@ -121,6 +122,20 @@ function DayRates({ days }: { days: Rates['days'] }) {
           </select>
         </div>
       )}
+      {day.state === 'WAITING' && (
+        <p className="prices-day sub">
+          A rate jumped, so nothing is sold by this day until somebody takes it in the{' '}
+          <To className="link" href="/queue">
+            queue
+          </To>
+          .
+        </p>
+      )}
+      {day.decidedAt && (
+        <p className="prices-day sub">
+          A rate jumped; staff took the day <Time at={day.decidedAt} />.
+        </p>
+      )}
       <Table name="Rates of the day">
         <Columns of={['Currency', { name: 'For one US dollar', className: 'n' }]} />
         <tbody>
@@ -136,35 +151,79 @@ function DayRates({ days }: { days: Rates['days'] }) {
   );
 }
 
+/** One currency over all days that are kept, newest first, with how far it moved. */
+function HistoryCard({ days }: { days: Rates['days'] }) {
+  const currencies = days[0]?.rates.map(({ currency }) => currency) ?? [];
+  const [chosen, setChosen] = useState('INR');
+  const currency = currencies.includes(chosen) ? chosen : (currencies[0] ?? '');
+  const rows = historyOf(days, currency);
+  if (rows.length < 2) return null;
+  return (
+    <Card title="One currency, day by day" flush>
+      <div className="prices-day">
+        <select
+          aria-label="Currency"
+          className="input"
+          value={currency}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {currencies.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </div>
+      <Table name="Rates of one currency">
+        <Columns
+          of={['Day', { name: 'For one US dollar', className: 'n' }, { name: 'Change', className: 'n' }]}
+        />
+        <tbody>
+          {rows.map(({ day, rate, change, waits }) => (
+            <tr key={day}>
+              <td>
+                {dateText(day)} {waits && <Status tone="warn">waits</Status>}
+              </td>
+              <td className="n">{rateText(rate)}</td>
+              <td className="n">{change}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
+
 function RatesCard() {
   const [{ data, error }, again] = useQuery({ query: StaffRatesDocument });
   const rates = data?.fxRates;
   if (error && !rates)
     return <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />;
   return (
-    <Card
-      title="Exchange rates"
-      note={rates ? sourceText(rates) : undefined}
-      more={
-        rates && (
-          <Status tone={rates.stale || rates.error !== null ? 'warn' : 'ok'}>
-            {rates.stale ? 'old' : 'in force'}
-          </Status>
-        )
-      }
-      flush
-    >
-      {rates?.error != null && <p className="prices-day sub">The last try failed: {rates.error}</p>}
-      {rates ? (
-        <DayRates days={rates.days} />
-      ) : (
-        <Table name="Rates of the day" busy>
-          <tbody>
-            <BoneRows rows={5} columns={2} />
-          </tbody>
-        </Table>
-      )}
-    </Card>
+    <>
+      <Card
+        title="Exchange rates"
+        note={rates ? sourceText(rates) : undefined}
+        more={
+          rates && (
+            <Status tone={rates.stale || rates.error !== null ? 'warn' : 'ok'}>
+              {rates.stale ? 'old' : 'in force'}
+            </Status>
+          )
+        }
+        flush
+      >
+        {rates?.error != null && <p className="prices-day sub">The last try failed: {rates.error}</p>}
+        {rates ? (
+          <DayRates days={rates.days} />
+        ) : (
+          <Table name="Rates of the day" busy>
+            <tbody>
+              <BoneRows rows={5} columns={2} />
+            </tbody>
+          </Table>
+        )}
+      </Card>
+      {rates && <HistoryCard days={rates.days} />}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 // Prices and rates in words. Pure.
-import { plural } from '../../../ui/format/numbers.ts';
+import { plural, shareText } from '../../../ui/format/numbers.ts';
 import { dateText } from '../../../ui/format/time.ts';
 
 /** A rate without the zeros at its end, but with two places. */
@@ -25,4 +25,25 @@ const sources = {
 /** Where rates come from, and the day that is sold by. */
 export function sourceText({ source, day }: { source: keyof typeof sources; day: string | null }): string {
   return day === null ? `${sources[source]}; none has come yet.` : `${sources[source]}, of ${dateText(day)}.`;
+}
+
+interface Day {
+  readonly day: string;
+  readonly state: 'IN_FORCE' | 'WAITING';
+  readonly rates: readonly { readonly currency: string; readonly rate: string }[];
+}
+
+/** One currency over `days`, which come newest first, each with how far it moved since the day that came before. */
+export function historyOf(days: readonly Day[], currency: string) {
+  const rows = days.flatMap(({ day, state, rates }) => {
+    const rate = rates.find((one) => one.currency === currency)?.rate;
+    return rate === undefined ? [] : [{ day, rate, waits: state === 'WAITING' }];
+  });
+  return rows.map((row, i) => ({ ...row, change: movedText(row.rate, rows[i + 1]?.rate) }));
+}
+
+function movedText(rate: string, before: string | undefined): string {
+  if (before === undefined || Number(before) === 0) return '–';
+  const share = Number(rate) / Number(before) - 1;
+  return share === 0 ? 'none' : `${share > 0 ? '+' : '−'}${shareText(Math.abs(share))}`;
 }
