@@ -11,6 +11,8 @@ export interface Org {
   readonly status?: 'active' | 'suspended' | 'closed';
   /** Why it is suspended; null: a person did it. */
   readonly suspended_for?: 'payment_hold' | null;
+  /** What the person may do for customers; of a reseller alone. */
+  readonly grants?: readonly string[];
 }
 export interface Session {
   readonly user: {

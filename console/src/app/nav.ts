@@ -1,4 +1,5 @@
 // The entries of the side navigation: page, shortcut (G, then this key) and group.
+import type { Org } from '../api/session.ts';
 import type { IconName } from '../ui/icons.tsx';
 
 export type NavPage =
@@ -14,6 +15,7 @@ export type NavPage =
   | 'credits'
   | 'invoices'
   | 'budgets'
+  | 'reseller'
   | 'members'
   | 'settings'
   | 'privacy'
@@ -58,6 +60,7 @@ export const nav: readonly NavGroup[] = [
       { page: 'credits', name: 'Credits', icon: 'wallet', key: 'c' },
       { page: 'invoices', name: 'Invoices', icon: 'file-invoice', key: 'i' },
       { page: 'budgets', name: 'Budgets', icon: 'gauge', key: 'b' },
+      { page: 'reseller', name: 'Reseller', icon: 'users', key: 'x' },
     ],
   },
   {
@@ -74,3 +77,13 @@ export const nav: readonly NavGroup[] = [
   },
 ];
 export const navItems = nav.flatMap(({ items }) => items);
+
+/** Whether the rail leads there: the area of a reseller is for those who hold a grant of one. */
+export function isFor({ grants = [] }: Pick<Org, 'grants'>, { page }: Pick<NavItem, 'page'>): boolean {
+  return page !== 'reseller' || grants.length > 0;
+}
+
+/** The pages that the rail leads to. */
+export function itemsFor(org: Pick<Org, 'grants'>): readonly NavItem[] {
+  return navItems.filter((item) => isFor(org, item));
+}

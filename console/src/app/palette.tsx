@@ -4,16 +4,17 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import { type Session, signOut } from '../api/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { matching, type Offer, requestIdOf } from './found.ts';
-import { navItems } from './nav.ts';
+import { itemsFor } from './nav.ts';
 import { may, useOrg } from './org.tsx';
 
 function useOffers({ session, onKeys }: { session: Session; onKeys: () => void }): readonly Offer[] {
-  const { slug, env, role } = useOrg();
+  const place = useOrg();
+  const { slug, env, role } = place;
   const navigate = useNavigate();
   const params = { org: slug, env };
   const other = env === 'live' ? 'sandbox' : 'live';
   return [
-    ...navItems.map(
+    ...itemsFor(place).map(
       ({ page, name }): Offer => ({
         name,
         kind: 'Page',

@@ -14,6 +14,7 @@ import { appsPage, appsRoute } from '../pages/apps/routes.ts';
 import { byokPage, byokRoute } from '../pages/byok/routes.ts';
 import { evalPages, evalRoutes } from '../pages/evals/routes.ts';
 import { privacyPage, privacyRoute } from '../pages/privacy/routes.ts';
+import { resellerPages, resellerRoutes } from '../pages/reseller/routes.ts';
 import { usagePage, usageRoute } from '../pages/usage/routes.ts';
 import { webhookPages, webhookRoutes } from '../pages/webhooks/routes.ts';
 import { kept } from './kept.ts';
@@ -52,6 +53,7 @@ const pages = {
   webhooks: webhookPages.webhooks,
   privacy: privacyPage,
   usage: usagePage,
+  ...resellerPages,
   'sign-in': lazyRouteComponent(
     kept(() => import('../pages/sign-in/page.tsx')),
     'SignInPage',
@@ -382,9 +384,8 @@ const routeTree = rootRoute.addChildren([
     ...[signOnRoute, profileRoute],
     ...[byokRoute(orgRoute), ...evalRoutes(orgRoute)],
     ...webhookRoutes(orgRoute),
-    privacyRoute(orgRoute),
-    appsRoute(orgRoute),
-    usageRoute(orgRoute),
+    ...[privacyRoute(orgRoute), appsRoute(orgRoute), usageRoute(orgRoute)],
+    ...resellerRoutes(orgRoute),
   ]),
 ]);
 

@@ -11,7 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
-import { type NavPage, nav, navItems } from './nav.ts';
+import { isFor, itemsFor, type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -84,25 +84,28 @@ function OrgSwitch({ session }: { session: Session }) {
 }
 
 function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => void; onKeys: () => void }) {
-  const { slug, env } = useOrg();
+  const place = useOrg();
+  const { slug, env } = place;
   return (
     <nav className="rail" aria-label="Main">
       <OrgSwitch session={session} />
       {nav.map((group) => (
         <div key={group.name ?? ''} className="rail-group">
           {group.name && <div className="rail-head">{group.name}</div>}
-          {group.items.map((item) => (
-            <Link
-              key={item.page}
-              className="rail-link"
-              to={`/$org/$env/${item.page}`}
-              params={{ org: slug, env }}
-              onClick={() => onLeave?.()}
-            >
-              <Icon name={item.icon} />
-              {item.name}
-            </Link>
-          ))}
+          {group.items
+            .filter((item) => isFor(place, item))
+            .map((item) => (
+              <Link
+                key={item.page}
+                className="rail-link"
+                to={`/$org/$env/${item.page}`}
+                params={{ org: slug, env }}
+                onClick={() => onLeave?.()}
+              >
+                <Icon name={item.icon} />
+                {item.name}
+              </Link>
+            ))}
         </div>
       ))}
       <div className="rail-foot">
@@ -195,13 +198,14 @@ type Over = 'menu' | 'palette' | 'keys' | null;
 
 /** Keys that work on every page. */
 function useFrameKeys(setOver: (over: Over) => void, find: RefObject<HTMLInputElement | null>): void {
-  const { env, slug } = useOrg();
+  const place = useOrg();
+  const { env, slug } = place;
   const navigate = useNavigate();
   const switchTo = useSwitchEnv();
   const go = (page: (typeof navItems)[number]['page']) => () =>
     void navigate({ to: `/$org/$env/${page}`, params: { org: slug, env } });
   useShortcuts({
-    ...Object.fromEntries(navItems.map((item) => [`g ${item.key}`, go(item.page)])),
+    ...Object.fromEntries(itemsFor(place).map((item) => [`g ${item.key}`, go(item.page)])),
     '/': () => find.current?.focus(),
     '?': () => setOver('keys'),
     'Mod+k': () => setOver('palette'),

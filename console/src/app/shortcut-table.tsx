@@ -1,12 +1,14 @@
 // The keys that work without a pointer.
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { navItems } from './nav.ts';
+import { itemsFor } from './nav.ts';
+import { useOrg } from './org.tsx';
 
-const rows: readonly (readonly [string, string])[] = [
+const before: readonly (readonly [string, string])[] = [
   ['Ctrl K or ⌘ K', 'go to a page, an action or a call'],
   ['/', 'open a call by its id'],
-  ...navItems.map(({ key, name }) => [`G then ${key.toUpperCase()}`, name] as const),
+];
+const after: typeof before = [
   ['J and K', 'next and previous call'],
   ['Enter', 'open the call'],
   ['Y', 'copy the id of the call'],
@@ -19,6 +21,8 @@ const rows: readonly (readonly [string, string])[] = [
 ];
 
 export function ShortcutTable({ onClose }: { onClose: () => void }) {
+  const place = useOrg();
+  const pages = itemsFor(place).map(({ key, name }) => [`G then ${key.toUpperCase()}`, name] as const);
   return (
     <Dialog
       title="Keyboard shortcuts"
@@ -27,7 +31,7 @@ export function ShortcutTable({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <dl className="keys-table">
-        {rows.map(([keys, what]) => (
+        {[...before, ...pages, ...after].map(([keys, what]) => (
           <div key={keys}>
             <dt>
               <span className="kbd">{keys}</span>

@@ -42,7 +42,11 @@ const nav: readonly NavItem[] = [
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
   { href: '/operations', name: 'Operations', icon: 'clock', key: 'o' },
   { href: '/prices', name: 'Prices', icon: 'gauge', key: 'i' },
+  { href: '/resellers', name: 'Resellers', icon: 'wallet', key: 'x' },
 ];
+
+/** What the page of one matter is called in the title. */
+const nameOf = (pathname: string) => (pathname.startsWith('/resellers/') ? 'Reseller' : 'Organization');
 
 export function NotFound() {
   return (
@@ -125,7 +129,7 @@ function Inside({ session, ended }: { session: Session; ended: boolean }) {
     '/': () => find.current?.focus(),
   });
   useEffect(() => {
-    document.title = `Staff · ${nav.find(({ href }) => href === pathname)?.name ?? 'Organization'}`;
+    document.title = `Staff · ${nav.find(({ href }) => href === pathname)?.name ?? nameOf(pathname)}`;
   }, [pathname]);
   const close = () => setMenu(false);
   return (

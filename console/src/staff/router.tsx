@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures, /operations, /prices.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures, /operations, /prices, /resellers, /resellers/{id or slug}.
 import {
   createRootRoute,
   createRoute,
@@ -198,6 +198,24 @@ const pricesRoute = createRoute({
   ),
 });
 
+const resellersRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/resellers',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/resellers/page.tsx')),
+    'ResellersPage',
+  ),
+});
+
+const resellerRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/resellers/$id',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/resellers/reseller-page.tsx')),
+    'StaffResellerPage',
+  ),
+});
+
 export function createStaffRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
@@ -221,6 +239,8 @@ export function createStaffRouter() {
           mailsRoute,
           operationsRoute,
           pricesRoute,
+          resellersRoute,
+          resellerRoute,
         ],
       ]),
     ]),

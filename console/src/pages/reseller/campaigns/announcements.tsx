@@ -1,0 +1,228 @@
+// What a reseller says to its customers: now, later, and before.
+import '../../tickets/tickets.css';
+import { type FormEvent, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { faultOfQuery } from '../../../api/errors.ts';
+import {
+  type AnnouncementSeverity,
+  ResaleAnnounceDocument,
+  type ResaleAnnouncementFragment,
+  ResaleAnnouncementsDocument,
+  ResaleChangeAnnouncementDocument,
+  ResaleDeleteAnnouncementDocument,
+} from '../../../api/gen/tools/graphql.ts';
+import { useSend } from '../../../api/send.ts';
+import { useOrg } from '../../../app/org.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Card } from '../../../ui/card.tsx';
+import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
+import { AreaField, SelectField, TextField } from '../../../ui/field.tsx';
+import { utcMinute } from '../../../ui/format/time.ts';
+import { Bone, Empty, ErrorBox, FormFault } from '../../../ui/states.tsx';
+import { Status, type Tone } from '../../../ui/status.tsx';
+import { Time, useNow } from '../../../ui/time.tsx';
+import { OlderFoot, useOlder } from '../../credits/older.tsx';
+import { holds } from '../views.ts';
+
+const PAGE = 20;
+type Row = ResaleAnnouncementFragment;
+const severities: readonly (readonly [AnnouncementSeverity, string])[] = [
+  ['INFO', 'Information'],
+  ['WARNING', 'Warning'],
+  ['CRITICAL', 'Critical; cannot be put away'],
+];
+
+function standing({ startsAt, endsAt }: Row, now: Date): readonly [Tone, 'comes' | 'shown' | 'ended'] {
+  if (endsAt && Date.parse(endsAt) <= now.getTime()) return ['mute', 'ended'];
+  return Date.parse(startsAt) > now.getTime() ? ['warn', 'comes'] : ['ok', 'shown'];
+}
+
+function AnnounceDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const { send, busy, fault } = useSend();
+  const [missing, setMissing] = useState({ title: false, body: false });
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
+    setMissing({ title: text('title') === '', body: text('body') === '' });
+    if (text('title') === '' || text('body') === '') return;
+    const [startsAt, endsAt] = [utcMinute(text('starts')), utcMinute(text('ends'))];
+    const done = await send(ResaleAnnounceDocument, {
+      ...{ title: text('title'), body: text('body'), severity: text('severity') as AnnouncementSeverity },
+      ...(startsAt === undefined ? {} : { startsAt }),
+      ...(endsAt === undefined ? {} : { endsAt }),
+    });
+    if (done !== null) onDone();
+  };
+  return (
+    <Dialog
+      title="New announcement"
+      note="All your customers see it over every page of their console."
+      size={520}
+      onClose={onClose}
+    >
+      <form className="add-form" onSubmit={(event) => void submit(event)} noValidate>
+        <TextField
+          label="Title"
+          name="title"
+          maxLength={120}
+          autoComplete="off"
+          fault={missing.title ? 'A title is read first.' : null}
+          data-autofocus
+        />
+        <AreaField
+          label="Words"
+          name="body"
+          maxLength={10_000}
+          fault={missing.body ? 'Write what customers shall know.' : null}
+        />
+        <SelectField label="How grave" name="severity">
+          {severities.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+        <TextField label="From" name="starts" type="datetime-local" hint="Your time. Empty: now." />
+        <TextField label="Until" name="ends" type="datetime-local" hint="Empty: until it is ended." />
+        <FormFault fault={fault} />
+        <DialogFoot onClose={onClose} busy={busy}>
+          Announce
+        </DialogFoot>
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ row, onClose, onDone }: { row: Row; onClose: () => void; onDone: () => void }) {
+  const { send, busy, fault } = useSend();
+  const act = async () => {
+    if ((await send(ResaleDeleteAnnouncementDocument, { id: row.id })) !== null) onDone();
+  };
+  return (
+    <Dialog
+      title={`Delete ${row.title}?`}
+      note="Nobody sees it any more, here either."
+      size={440}
+      onClose={onClose}
+    >
+      <FormFault fault={fault} />
+      <DialogFoot onClose={onClose} cautious kind="danger" busy={busy} onPress={() => void act()}>
+        Delete
+      </DialogFoot>
+    </Dialog>
+  );
+}
+
+function Announcement(props: {
+  row: Row;
+  may: boolean;
+  onDelete: () => void;
+  onDone: (said: string) => void;
+}) {
+  const { row, may, onDelete, onDone } = props;
+  const now = useNow();
+  const { send, busy, fault } = useSend();
+  const [tone, word] = standing(row, now);
+  const end = async () => {
+    const endsAt = new Date().toISOString();
+    if ((await send(ResaleChangeAnnouncementDocument, { id: row.id, endsAt })) !== null)
+      onDone(`${row.title} is ended.`);
+  };
+  return (
+    <li className="resale-block">
+      <div className="row wrap">
+        <h3>{row.title}</h3>
+        <Status tone={tone}>{word}</Status>
+        <span className="sub">
+          {row.severity.toLowerCase()}, by {row.createdBy}, from <Time at={row.startsAt} />
+          {row.endsAt && (
+            <>
+              , until <Time at={row.endsAt} />
+            </>
+          )}
+        </span>
+      </div>
+      <p className="ticket-words">{row.body}</p>
+      <FormFault fault={fault} />
+      {may && (
+        <div className="row wrap">
+          {word === 'shown' && (
+            <Button busy={busy} aria-label={`End ${row.title}`} onClick={() => void end()}>
+              End it now
+            </Button>
+          )}
+          <Button aria-label={`Delete ${row.title}`} onClick={onDelete}>
+            Delete…
+          </Button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function useAnnouncements() {
+  const client = useClient();
+  const [{ data, error }, again] = useQuery({
+    ...{ query: ResaleAnnouncementsDocument, variables: { first: PAGE } },
+    requestPolicy: 'cache-and-network',
+  });
+  const list = useOlder(data?.reseller?.announcements, async (after) => {
+    const asked = { first: PAGE, after };
+    const { data: page, error } = await client.query(ResaleAnnouncementsDocument, asked).toPromise();
+    return { page: page?.reseller?.announcements, error };
+  });
+  return { ...list, error, reread: () => again({ requestPolicy: 'network-only' }) };
+}
+
+export function AnnouncementsView() {
+  const may = holds(useOrg(), 'reseller.campaigns');
+  const { rows, error, reread, ...older } = useAnnouncements();
+  const [creating, setCreating] = useState(false);
+  const [deleting, setDeleting] = useState<Row | null>(null);
+  const [said, setSaid] = useState('');
+  const done = (words: string) => {
+    setCreating(false);
+    setDeleting(null);
+    setSaid(words);
+    reread();
+  };
+  const button = may && (
+    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+      New announcement
+    </Button>
+  );
+  return (
+    <>
+      <Card title="Announcements" note={<span role="status">{said}</span>} more={button} flush>
+        {error && !rows && <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />}
+        {!error && !rows && (
+          <div className="resale-pad">
+            <Bone width={260} />
+          </div>
+        )}
+        {rows?.length === 0 && (
+          <Empty title="Nothing was announced">Customers are shown nothing of yours.</Empty>
+        )}
+        {rows !== undefined && rows.length > 0 && (
+          <ul className="resale-list">
+            {rows.map((row) => (
+              <Announcement key={row.id} {...{ row, may, onDone: done }} onDelete={() => setDeleting(row)} />
+            ))}
+          </ul>
+        )}
+        <OlderFoot shown={rows?.length ?? 0} what="announcements" {...older} />
+      </Card>
+      {creating && (
+        <AnnounceDialog onClose={() => setCreating(false)} onDone={() => done('It is announced.')} />
+      )}
+      {deleting && (
+        <DeleteDialog
+          row={deleting}
+          onClose={() => setDeleting(null)}
+          onDone={() => done(`${deleting.title} is deleted.`)}
+        />
+      )}
+    </>
+  );
+}
