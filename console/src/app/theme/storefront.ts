@@ -14,8 +14,8 @@ function accentTokens(light: string, dark: string): Readonly<Record<string, stri
     '--accent': `light-dark(${light}, ${dark})`,
     '--accent-text': `light-dark(${light}, ${dark})`,
     '--accent-hover': `light-dark(${mix('black', HOVER, light)}, ${mix('white', HOVER, dark)})`,
-    '--accent-soft': `light-dark(${mix(light, SOFT.light, '#ffffff')}, ${mix(dark, SOFT.dark, '#14161a')})`,
-    '--on-accent': 'light-dark(#ffffff, #0d0e11)',
+    '--accent-soft': `light-dark(${mix(light, SOFT.light, 'var(--light-surface)')}, ${mix(dark, SOFT.dark, 'var(--dark-surface)')})`,
+    '--on-accent': 'light-dark(var(--light-on-accent), var(--dark-on-accent))',
   };
 }
 

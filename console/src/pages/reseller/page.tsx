@@ -11,6 +11,7 @@ import { CustomersView } from './customers/view.tsx';
 import { EarningsView } from './earnings.tsx';
 import { OverviewView } from './overview.tsx';
 import { PricesView } from './prices/view.tsx';
+import { StorefrontView } from './storefront/view.tsx';
 import { TeamView } from './team.tsx';
 import { TicketsCard } from './tickets.tsx';
 import { type ResaleSearch, readResaleSearch, type View, viewNames, viewsOf } from './views.ts';
@@ -50,6 +51,8 @@ function Chosen({ view, search }: { view: View; search: ResaleSearch }): ReactNo
       return <CustomersView search={search} />;
     case 'prices':
       return <PricesView />;
+    case 'storefront':
+      return <StorefrontView />;
     case 'earnings':
       return <EarningsView month={search.month} />;
     case 'tickets':

@@ -1,0 +1,96 @@
+// The storefront of a reseller in a real browser: its colour as everybody will see it before it is saved, a domain with what is
+// wrong with it, and the sign-in page at its own address.
+import { createPool } from '@svc/core/db/index.ts';
+import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
+import { expect, test, vi } from 'vitest';
+import { startNameServer } from '../../sim/dns.ts';
+import { staffContext } from '../../support/provision.ts';
+import { expectAccessible, lookAround, openPage, picture, startConsole } from '../browser.ts';
+import { pressByKeyboard, tabTo } from '../keyboard.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+// Browsers take every name below it for this machine (RFC 6761).
+const BASE = 'shops.localhost';
+const names = await startNameServer();
+names.zone.set(`A ${BASE}`, ['93.184.216.34']);
+const { stack, browser, owner } = await startConsole({
+  SVC_STOREFRONT_BASE: BASE,
+  SVC_DNS_SERVERS: names.address,
+});
+const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
+await setOrgKindOperation.run(staffContext(pool), {
+  ...{ id: stack.full.org_id, kind: 'reseller', reason: 'a contract' },
+});
+await pool.end();
+const area = `${stack.console_url}/meridian/live/reseller?view=storefront`;
+
+test('a colour that cannot be read is shown as it will be, and the storefront stands at its address once it is saved', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(area);
+  const name = page.getByLabel('Name', { exact: true });
+  await tabTo(page, name);
+  await name.fill('Acme <AI> & Söhne');
+  const color = page.getByLabel('Colour');
+  await color.fill('#ffdd00');
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByText('Light: #806e02').waitFor();
+  await preview.getByText('Dark: #ffdd00').waitFor();
+  await preview.getByText('The colour is moved as far as it must be').waitFor();
+  await lookAround(page, 'reseller-storefront');
+  await page.getByLabel('Page of your terms').fill('javascript:alert(1)');
+  await page.getByRole('button', { name: 'Save storefront' }).click();
+  await page.locator('.field', { hasText: 'Page of your terms' }).getByRole('alert').waitFor();
+  await page.getByLabel('Page of your terms').fill('https://acme.example/terms');
+  await page.getByLabel('Address for support').fill('help@acme.example');
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Save storefront' }));
+  await page.getByText('Saved. Customers see it within a minute.').waitFor();
+
+  const shop = await openPage(browser);
+  const address = new URL(stack.console_url);
+  await shop.page.goto(`http://meridian.${BASE}:${address.port}/sign-in`);
+  await shop.page.getByText('Acme <AI> & Söhne').waitFor();
+  expect(await shop.page.getByRole('link', { name: 'help@acme.example' }).count()).toBe(1);
+  const ground = shop.page.evaluate<string>(
+    `getComputedStyle(document.querySelector('button[type=submit]')).backgroundColor`,
+  );
+  expect(await ground).toBe('rgb(128, 110, 2)');
+  await expectAccessible(shop.page, 'storefront-sign-in');
+  await picture(shop.page, 'storefront-sign-in');
+  const other = await shop.page.goto(`http://nobody.${BASE}:${address.port}/sign-in`);
+  expect(other?.status()).toBe(421);
+  expect([...faults, ...shop.faults.filter((fault) => !fault.includes('421'))]).toEqual([]);
+  await shop.context.close();
+  await context.close();
+});
+
+test('a domain says what to publish, what is wrong and who mends it, and is proved once it is right', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(area);
+  const field = page.getByLabel('Add a domain');
+  await field.fill('*.acme.example');
+  await page.keyboard.press('Enter');
+  await page.getByText('A wildcard is no domain. Add each name by itself.').waitFor();
+  await field.fill('AI.acme.example.');
+  await page.keyboard.press('Enter');
+  await page.getByText('TXT _svc-storefront.ai.acme.example').waitFor();
+  names.zone.set('NS acme.example', ['ns.acme.example']);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Verify ai.acme.example' }));
+  const checks = page.getByRole('list', { name: 'Checks of ai.acme.example' });
+  await checks.getByText('Publish the TXT record at this name.').waitFor();
+  await checks.getByText('Add a CNAME to the expected name.').waitFor();
+  await lookAround(page, 'reseller-domain-wrong');
+  const token = await page.locator('.shop-record code').first().textContent();
+  names.zone.set('TXT _svc-storefront.ai.acme.example', [token as string]);
+  names.zone.set('CNAME ai.acme.example', [BASE]);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Verify ai.acme.example' }));
+  await page.getByText('proved', { exact: true }).waitFor();
+  await checks.getByText('It leads here', { exact: true }).waitFor();
+  expect(await checks.getByText('Expected').count()).toBe(0);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Remove ai.acme.example' }));
+  const dialog = page.getByRole('dialog', { name: 'Remove ai.acme.example?' });
+  await expectAccessible(page, 'reseller-domain-remove');
+  await pressByKeyboard(page, dialog.getByRole('button', { name: 'Remove' }));
+  await page.getByText('No domain of your own yet').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
