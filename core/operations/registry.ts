@@ -157,6 +157,7 @@ const inferenceErrors = [
   'permission_denied',
   'policy_denied',
   'byok_key_rejected',
+  'misdirected_request',
   'org_inactive',
   'model_not_found',
   'idempotency_in_progress',

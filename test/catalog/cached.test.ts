@@ -1,4 +1,4 @@
-// Answers that may be kept: every public route of the catalog, asked again with its tag.
+// Answers that may be kept: every public route of catalog and storefronts, asked again with its tag.
 import { shiftClock } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import { afterEach, beforeAll, expect, test } from 'vitest';
@@ -15,6 +15,18 @@ beforeAll(async () => {
 });
 afterEach(noon);
 
+/** A storefront with a logo at a domain, whose public answers may be kept too. */
+const LOGO = 'a'.repeat(64);
+const shop = await world.makeTenant('shop');
+for (const text of [
+  `update org set kind = 'reseller' where id = $1`,
+  `insert into storefront values ($1, 'Shop', null, '#0b6e4f', null, null, null, 'open', 'USD', 'en', now())`,
+  `insert into storefront_logo values ($1, '${LOGO}', 'image/png', 'as if it were an image')`,
+  `insert into storefront_domain values ($1, 'ai.shop.example', 'svc-verify=${LOGO.slice(32)}', now())`,
+  `insert into storefront_domain_proof values ('ai.shop.example', $1, now(), now(), 0)`,
+])
+  await world.pool.query({ name: '', text, values: [shop.org.id] });
+
 const cached = operations.filter((operation) => operation.cached !== undefined);
 const [some] = (await call('GET', '/v1/models', { key: a.key })).json().data as { id: string }[];
 const { id } = some as { id: string };
@@ -27,11 +39,13 @@ const urls = cached.map(({ path, cached: as }) => ({
     .replace(':vendor', vendor)
     .replace(':model', model)
     .replace(':name', model)
-    .replace(':slug', 'notes'),
+    .replace(':slug', 'notes')
+    .replace(':logo', LOGO)
+    .replace(/^\/v1\/storefront$/, '/v1/storefront?host=ai.shop.example'),
 }));
 const asker = (scope: string) => (scope === 'private' ? { key: a.key } : {});
 
-test('every public route of the catalog may be kept, and those of models by who asked alone', () => {
+test('every public route of catalog and storefronts may be kept, and those of models by who asked alone', () => {
   expect(Object.fromEntries(urls.map(({ path, scope }) => [path, scope]))).toEqual({
     '/v1/models': 'private',
     '/v1/models/:vendor/:model': 'private',
@@ -44,6 +58,8 @@ test('every public route of the catalog may be kept, and those of models by who 
     '/v1/rankings': 'public',
     '/v1/apps/:slug/public': 'public',
     '/v1/apps/:slug/badge': 'public',
+    '/v1/storefront': 'public',
+    '/v1/storefront/logos/:logo': 'public',
   });
 });
 

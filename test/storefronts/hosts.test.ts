@@ -1,8 +1,12 @@
 // Which hosts are served, and whose customers people become there (docs/resellers/domains.md#hosts).
+import { request } from 'node:http';
+import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Db } from '@svc/core/kernel/index.ts';
 import { HostMemory } from '@svc/core/storefronts/index.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { codeOf } from '../registry/harness.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
 import { BASE, startStorefronts } from './world.ts';
 
 const world = await startStorefronts({ SVC_SIGNUP: 'closed' });
@@ -101,6 +105,38 @@ describe('hosts', () => {
       expect([refused.statusCode, codeOf(refused)]).toEqual([403, 'csrf_failed']);
     }
   });
+});
+
+test('a gateway takes calls at its own hosts and those of storefronts, and at no others', async () => {
+  const env = { SVC_STOREFRONT_BASE: BASE };
+  const gateway = await startGatewayProcess({ database_url: harness.url, port: await freePort(), env });
+  atFileEnd(() => gateway.kill());
+  const ask = (host: string, path: string) =>
+    new Promise<number | undefined>((done, fail) => {
+      const headers = {
+        host,
+        authorization: `Bearer ${harness.a.test_key}`,
+        'content-type': 'application/json',
+      };
+      const sent = request(`${gateway.base_url}${path}`, { method: 'POST', headers }, (answer) => {
+        answer.resume().on('end', () => done(answer.statusCode));
+      });
+      sent.on('error', fail);
+      sent.end(
+        JSON.stringify({
+          model: 'sandbox/echo',
+          messages: [{ role: 'user', content: 'Hello' }],
+          max_tokens: 9,
+        }),
+      );
+    });
+  for (const path of ['/v1/chat/completions', '/v1/messages']) {
+    for (const host of [SHOP, 'ai.acme.example', `127.0.0.1:${gateway.port}`])
+      expect([host, path, await ask(host, path)]).toEqual([host, path, 200]);
+    for (const host of ['nobody.example', BASE])
+      expect([host, path, await ask(host, path)]).toEqual([host, path, 421]);
+  }
+  expect(await gateway.stop()).toBe(0);
 });
 
 describe('the memory of hosts', () => {
