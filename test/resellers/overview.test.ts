@@ -1,4 +1,6 @@
 // What a reseller sees first, and what a markup would cost before a tier is saved with it.
+import { newRequestId } from '@svc/core/kernel/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
 import {
   listResellersOperation,
   listStaffCustomersOperation,
@@ -145,10 +147,13 @@ test('staff see what each reseller has and earns, its customers, and nothing of 
   await add(two.org.id, 0, 'open', null);
   await add(two.org.id, 1, 'credited', 90);
   await add(two.org.id, 13, 'credited', 1);
-  const context = {
-    ...harness.context,
-    services: { ...harness.context.services, root_key: harness.root_key },
-  };
+  const context = createContext({
+    request_id: newRequestId(),
+    caller: { kind: 'staff', name: 'test', staff_id: null, roles: ['super'] },
+    pool: harness.pool,
+    log: harness.context.log,
+    services: { root_key: harness.root_key } as never,
+  });
   const rows = async (answer: Promise<unknown>) => ((await answer) as { data: { id: string }[] }).data;
   const seen = await rows(listResellersOperation.run(context, {}));
   expect(seen.find(({ id }) => id === sells.org.id)).toMatchObject({

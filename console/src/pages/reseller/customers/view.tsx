@@ -133,6 +133,13 @@ function useCustomers({ q, tier, status }: ResaleSearch) {
   return { ...list, tiers: data?.reseller?.tiers ?? undefined, error, retry };
 }
 
+function Nobody({ narrowed }: { narrowed: boolean }) {
+  if (narrowed) return <Empty title="No customer like this">Change what is asked for, or show all.</Empty>;
+  return (
+    <Empty title="No customer yet">Make one here, or give an invite code to who shall become one.</Empty>
+  );
+}
+
 export function CustomersView({ search }: { search: ResaleSearch }) {
   const org = useOrg();
   const navigate = useNavigate();
@@ -160,13 +167,7 @@ export function CustomersView({ search }: { search: ResaleSearch }) {
       <Filters search={search} tiers={known} ask={ask} />
       <Card title="Customers" more={button} flush>
         {error && !rows && <ErrorBox fault={faultOfQuery(error)} onRetry={retry} />}
-        {rows?.length === 0 && (
-          <Empty title={narrowed ? 'No customer like this' : 'No customer yet'}>
-            {narrowed
-              ? 'Change what is asked for, or show all.'
-              : 'Make one here, or give an invite code to who shall become one.'}
-          </Empty>
-        )}
+        {rows?.length === 0 && <Nobody narrowed={narrowed} />}
         {(rows === undefined ? !error : rows.length > 0) && (
           <Table name="List of customers" stacks busy={rows === undefined}>
             <Columns of={COLUMNS} />
