@@ -1,31 +1,21 @@
 // The periodic work of an installation, led by one process at a time.
-import {
-  dropOldDays,
-  dropSums,
-  prepareDays,
-  type RequestLog,
-  rollUpUsage,
-  summariseArrivals,
-} from '../analytics/index.ts';
+import type { RequestLog } from '../analytics/index.ts';
 import { mailedTopics, mailFact } from '../budgets/index.ts';
-import { notifyExpiring, purgeNotices, reconcileDaily } from '../credits/index.ts';
+import { notifyExpiring, reconcileDaily } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeEvalOutputs } from '../evals/index.ts';
 import { settleGifts } from '../gifts/index.ts';
-import { purgeAudit, purgeSignIn, recheckDomains, refreshMetadata } from '../identity/index.ts';
+import { recheckDomains, refreshMetadata } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { openDocument } from '../invoices/index.ts';
 import { type Log, newRequestId, now, nowMs, type RootKeyRing, type Services } from '../kernel/index.ts';
-import { findSubjectOwner, notifyExpiringKeys, purgeKeyNotices } from '../keys/index.ts';
+import { findSubjectOwner, notifyExpiringKeys } from '../keys/index.ts';
 import {
   applyDueTasks,
   checkpointSigner,
   countLowBooks,
   expireLots,
-  makeMeterPartitions,
-  purgeClaims,
-  purgeRuns,
   readTaskBacklog,
   sweepOnce,
   takeDailyCheckpoint,
@@ -35,17 +25,12 @@ import {
   type MailOutcome,
   type MailParts,
   type MailTransport,
-  purgeMails,
   readMailBacklog,
   sendDue,
 } from '../mail/index.ts';
 import { cancelOfClosed, endMandates, lookAtBalances } from '../mandates/index.ts';
 import { tellOfModels } from '../model-news/index.ts';
-import { sweepErasedOrgs } from '../org-erasure/index.ts';
-import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { openPeriods } from '../plans/index.ts';
-import { sweepErased } from '../privacy/index.ts';
-import { purgeMisses } from '../redeem/index.ts';
 import { adoptEarlyDisputes, adoptRailRefunds, settleLosses } from '../refunds/index.ts';
 import {
   countAccruals,
@@ -64,26 +49,12 @@ import {
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { compareRails } from '../settlements/index.ts';
 import { recheckStorefronts, settingsOf, surroundingsOf } from '../storefronts/index.ts';
-import {
-  type MoneyIn,
-  purgeQuotes,
-  purgeRailEvents,
-  readSilences,
-  refreshFx,
-  runRailTasks,
-} from '../topups/index.ts';
-import {
-  createDeliverer,
-  type Deliverer,
-  purgeWebhooks,
-  readBacklog,
-  relayOutbox,
-} from '../webhooks/index.ts';
-import { purgeWorkflows } from '../workflow-starts/index.ts';
+import { type MoneyIn, readSilences, refreshFx, runRailTasks } from '../topups/index.ts';
+import { createDeliverer, type Deliverer, readBacklog, relayOutbox } from '../webhooks/index.ts';
 import { createContext } from './context.ts';
 import { noteMailEnd } from './mail-ends.ts';
 import { figureJobs, rebuildJob } from './row-jobs.ts';
-import { purgeAnswers } from './store.ts';
+import { upkeepJobs } from './upkeep-jobs.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -339,69 +310,6 @@ function shadowJobs(parts: JobParts): Job[] {
     { name: 'count_shadows', every_ms: 5 * SECOND, run: () => countShadows(jobContext(parts)) },
     { name: 'drop_shadow_hours', every_ms: HOUR, run: () => dropShadowHours(jobContext(parts)) },
   ];
-}
-
-/** Makes room for new rows and removes what is no longer kept (docs/operate/retention.md). */
-export function upkeepJobs(pool: Pool, rows: JobParts['rows'] = {}): Job[] {
-  const { row_keeper: keeper } = rows;
-  return [
-    { name: 'summarise_arrivals', every_ms: 15 * SECOND, run: () => summariseArrivals(pool) },
-    { name: 'purge_credit_notices', every_ms: HOUR, run: () => purgeNotices(pool, dayAfter(-1)) },
-    { name: 'purge_key_notices', every_ms: HOUR, run: () => purgeKeyNotices(pool, now()) },
-    { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
-    { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
-    { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },
-    {
-      name: 'purge_claims',
-      every_ms: HOUR,
-      run: () => eachShard(pool.shards, (ledger) => purgeClaims(ledger)),
-    },
-    { name: 'purge_runs', every_ms: HOUR, run: () => eachShard(pool.shards, (ledger) => purgeRuns(ledger)) },
-    {
-      name: 'purge_redeem_misses',
-      every_ms: HOUR,
-      run: () => purgeMisses(pool, new Date(nowMs() - HOUR)),
-    },
-    { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
-    { name: 'purge_audit', every_ms: HOUR, run: () => purgeAudit(pool, now()) },
-    { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
-    { name: 'sweep_erased', every_ms: 10 * SECOND, run: () => sweepErased(pool, now(), keeper) },
-    { name: 'sweep_erased_orgs', every_ms: HOUR, run: () => sweepErasedOrgs(pool, now(), keeper) },
-    { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
-    { name: 'purge_mails', every_ms: HOUR, run: () => purgeMails(pool) },
-    { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
-    {
-      name: 'roll_up_usage',
-      every_ms: 60 * SECOND,
-      run: async () => (await rollUpUsage(pool, now())) + ((await keeper?.sumHours(now())) ?? 0),
-    },
-    {
-      name: 'row_partitions',
-      every_ms: 6 * HOUR,
-      run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
-    },
-    { name: 'drop_sums', every_ms: 6 * HOUR, run: () => dropSums(pool, now()) },
-    {
-      name: 'drop_rows',
-      every_ms: 6 * HOUR,
-      run: async () => (await dropOldDays(pool, now())) + ((await keeper?.dropDays(now())) ?? 0),
-    },
-    {
-      name: 'payload_partitions',
-      every_ms: 6 * HOUR,
-      run: () => preparePayloadDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
-    },
-    {
-      name: 'meter_partitions',
-      every_ms: 6 * HOUR,
-      run: () => eachShard(pool.shards, makeMeterPartitions),
-    },
-  ];
-}
-
-/** The UTC date `days` from today. */
-function dayAfter(days: number): string {
-  return new Date(nowMs() + days * 24 * HOUR).toISOString().slice(0, 10);
 }
 
 /** Jobs act for nobody: what they touch says whose it is. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { verifyAudit, writeAudit } from '@svc/core/identity/index.ts';
 import { nowMs, shiftClock } from '@svc/core/kernel/index.ts';
-import { upkeepJobs } from '@svc/core/operations/jobs.ts';
+import { upkeepJobs } from '@svc/core/operations/upkeep-jobs.ts';
 import { kept, steps } from '@svc/core/org-erasure/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import { startWorld } from '../organizations/world.ts';
