@@ -77,7 +77,7 @@ async function write({ schema, documents, to }: Source): Promise<void> {
 }
 
 /** Pages whose documents are loaded with them: each is many, and few people open one of them first. */
-const TOOLS = ['evals', 'webhooks', 'byok', 'privacy', 'apps', 'sign-on', 'usage', 'reseller'].map(
+const TOOLS = ['evals', 'webhooks', 'byok', 'privacy', 'apps', 'sign-on', 'usage', 'reseller', 'tickets'].map(
   (page) => `./src/pages/${page}/**/*.graphql`,
 );
 

@@ -76,14 +76,9 @@ export const nav: readonly NavGroup[] = [
     ],
   },
 ];
-export const navItems = nav.flatMap(({ items }) => items);
+export const navItems: readonly NavItem[] = nav.flatMap(({ items }) => items);
 
-/** Whether the rail leads there: the area of a reseller is for those who hold a grant of one. */
-export function isFor({ grants = [] }: Pick<Org, 'grants'>, { page }: Pick<NavItem, 'page'>): boolean {
-  return page !== 'reseller' || grants.length > 0;
-}
-
-/** The pages that the rail leads to. */
-export function itemsFor(org: Pick<Org, 'grants'>): readonly NavItem[] {
-  return navItems.filter((item) => isFor(org, item));
+/** Those of `items` that the rail leads to: the area of a reseller is for those who hold a grant of one. */
+export function itemsFor({ grants }: Pick<Org, 'grants'>, items = navItems): readonly NavItem[] {
+  return items.filter(({ page }) => page !== 'reseller' || grants?.length);
 }

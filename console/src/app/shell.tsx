@@ -11,7 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { AccountMenu, OfflineNote, useFocusOnArrival } from './frame.tsx';
-import { isFor, itemsFor, type NavPage, nav, navItems } from './nav.ts';
+import { itemsFor, type NavPage, nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
 import { NotFound } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -92,20 +92,18 @@ function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => 
       {nav.map((group) => (
         <div key={group.name ?? ''} className="rail-group">
           {group.name && <div className="rail-head">{group.name}</div>}
-          {group.items
-            .filter((item) => isFor(place, item))
-            .map((item) => (
-              <Link
-                key={item.page}
-                className="rail-link"
-                to={`/$org/$env/${item.page}`}
-                params={{ org: slug, env }}
-                onClick={() => onLeave?.()}
-              >
-                <Icon name={item.icon} />
-                {item.name}
-              </Link>
-            ))}
+          {itemsFor(place, group.items).map((item) => (
+            <Link
+              key={item.page}
+              className="rail-link"
+              to={`/$org/$env/${item.page}`}
+              params={{ org: slug, env }}
+              onClick={() => onLeave?.()}
+            >
+              <Icon name={item.icon} />
+              {item.name}
+            </Link>
+          ))}
         </div>
       ))}
       <div className="rail-foot">

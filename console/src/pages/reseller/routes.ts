@@ -4,15 +4,10 @@ import { kept } from '../../app/kept.ts';
 import type { orgRoute } from '../../app/router.tsx';
 import type { ResaleSearch } from './views.ts';
 
+const area = kept(() => import('./area.ts'));
 export const resellerPages = {
-  reseller: lazyRouteComponent(
-    kept(() => import('./page.tsx')),
-    'ResellerPage',
-  ),
-  customer: lazyRouteComponent(
-    kept(() => import('./customer/page.tsx')),
-    'CustomerPage',
-  ),
+  reseller: lazyRouteComponent(area, 'ResellerPage'),
+  customer: lazyRouteComponent(area, 'CustomerPage'),
 };
 
 /** The routes below `parent`, which is made before they are. */

@@ -1,6 +1,6 @@
 // Writing to support.
 import { type FormEvent, useState } from 'react';
-import { CreateTicketDocument } from '../../api/gen/graphql.ts';
+import { CreateTicketDocument } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

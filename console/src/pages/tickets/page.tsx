@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { type TicketRowFragment, TicketsDocument } from '../../api/gen/graphql.ts';
+import { type TicketRowFragment, TicketsDocument } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';

@@ -9,7 +9,7 @@ import {
   ReplyToTicketDocument,
   TicketDocument,
   type TicketShownFragment,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';

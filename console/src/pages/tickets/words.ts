@@ -1,5 +1,5 @@
 // Words for kinds and states of tickets.
-import type { TicketRowFragment } from '../../api/gen/graphql.ts';
+import type { TicketRowFragment } from '../../api/gen/tools/graphql.ts';
 import type { Tone } from '../../ui/status.tsx';
 
 export const kindWords: Record<TicketRowFragment['kind'], string> = {
