@@ -77,9 +77,18 @@ async function write({ schema, documents, to }: Source): Promise<void> {
 }
 
 /** Pages whose documents are loaded with them: each is many, and few people open one of them first. */
-const TOOLS = ['evals', 'webhooks', 'byok', 'privacy', 'apps', 'sign-on', 'usage', 'reseller', 'tickets'].map(
-  (page) => `./src/pages/${page}/**/*.graphql`,
-);
+const TOOLS = [
+  'evals',
+  'webhooks',
+  'byok',
+  'privacy',
+  'apps',
+  'sign-on',
+  'usage',
+  'reseller',
+  'tickets',
+  'audit',
+].map((page) => `./src/pages/${page}/**/*.graphql`);
 
 /** Writes typed documents, and persisted-documents.json (SHA-256 in hex to text), for both consoles. */
 export async function generateDocuments(): Promise<void> {

@@ -43,9 +43,8 @@ test('every table stands on the page once, and no other does', async () => {
 });
 
 test('the jobs of the page exist, and every job that removes something is on it', () => {
-  const jobs = [...read('core/operations/jobs.ts').matchAll(/name: '([a-z_]+)'/g)].map(
-    ([, name]) => name as string,
-  );
+  const source = ['jobs', 'upkeep-jobs'].map((name) => read(`core/operations/${name}.ts`)).join('');
+  const jobs = [...source.matchAll(/name: '([a-z_]+)'/g)].map(([, name]) => name as string);
   const said = linesOf('Removed by age').flatMap((cells) => named(cells[2]));
   expect(said.filter((name) => !jobs.includes(name))).toEqual([]);
   const removing = jobs.filter((name) => /^(?:purge|drop|sweep)_/.test(name) && name !== 'sweep_holds');

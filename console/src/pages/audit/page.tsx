@@ -3,7 +3,7 @@ import './audit.css';
 import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery } from '../../api/errors.ts';
-import { AuditLogDocument, type AuditRowFragment } from '../../api/gen/graphql.ts';
+import { AuditLogDocument, type AuditRowFragment } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
