@@ -49,6 +49,9 @@ const OrgOfSession = named(
     grants: Type.Optional(
       Type.Array(Type.String(), { description: 'what the person may do; of a reseller alone' }),
     ),
+    has_reseller: Type.Optional(
+      Type.Literal(true, { description: 'it is a customer of a reseller, whose name and looks it sees' }),
+    ),
   }),
 );
 

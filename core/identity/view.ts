@@ -65,6 +65,7 @@ export async function viewSignedIn(
     status: member.org_status,
     suspended_for: member.org_status === 'suspended' ? member.suspended_for : null,
     ...(member.org_kind === 'reseller' ? { grants: [...grantsOf(member)] } : {}),
+    ...(member.org_kind === 'child' ? { has_reseller: true as const } : {}),
   }));
   const org = orgs.find(({ id }) => id === org_id) ?? null;
   const standing = memberships.find((one) => one.org_id === org_id) ?? null;

@@ -70,7 +70,8 @@ test('a Python client made of the document compiles strictly, and runs the same'
   const files = { document: join(folder, 'openapi.json'), generator: join(folder, 'generator.yaml') };
   writeFileSync(files.document, JSON.stringify(openApiDocument('http://127.0.0.1:8080')));
   // The generator knows files by this type alone.
-  const types = ['application/pdf', 'application/zip', 'image/svg+xml'].map(
+  const images = ['svg+xml', 'png', 'jpeg', 'webp'].map((kind) => `image/${kind}`);
+  const types = ['application/pdf', 'application/zip', ...images].map(
     (type) => `  ${type}: application/octet-stream\n`,
   );
   const overrides = `content_type_overrides:\n${types.join('')}`;

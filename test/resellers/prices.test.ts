@@ -21,7 +21,14 @@ const world = useWorld({
     context_length: 128000
     max_output: 8192
     endpoints:
-      - { provider: site-r, upstream_model: resold, price: { input: "2.5", output: "0.001" } }`,
+      - { provider: site-r, upstream_model: resold, price: { input: "2.5", output: "0.001" } }
+  - id: calls/marked
+    name: marked
+    context_length: 128000
+    max_output: 8192
+    markup_bps: 400
+    endpoints:
+      - { provider: site-r, upstream_model: marked, price: { input: "2.5", output: "0.001" } }`,
   }),
 });
 
@@ -133,6 +140,25 @@ test('a change of the tier is paid by calls that are held afterwards, and not by
   expect(before.charged).toBe(2_750);
   world().script.on('resold', 'r', refuse(200, wholeAnswer('resold', { usage: usageOf(1_000, 0) })));
   expect(await costOf(org)).toBe(3_000);
+});
+
+test('a customer is shown one price, and neither what the tier nor what the catalog adds to it', async () => {
+  const org = await child((await tier('Shown', 1_000)).id);
+  interface Shown {
+    readonly markup_bps: number;
+    readonly pricing_from: { readonly input: number };
+  }
+  const shown = (key: string) => send<Shown>('GET', '/v1/models/calls/marked', key);
+  await eventually(
+    'the key knows the tier',
+    async () => (await shown(org.live_key)).pricing_from.input > 2.6,
+  );
+  // 2500 × 1.04 × 1.1
+  expect(await shown(org.live_key)).toMatchObject({ markup_bps: 0, pricing_from: { input: 2.86 } });
+  const endpoints = await send('GET', '/v1/models/calls/marked/endpoints', org.live_key);
+  expect(JSON.stringify(endpoints)).toContain('"markup_bps":0');
+  expect(JSON.stringify(endpoints)).not.toContain('400');
+  expect(await shown(setup.parent.live_key)).toMatchObject({ markup_bps: 400, pricing_from: { input: 2.6 } });
 });
 
 test('a price of the catalog is never below its own at a tier, and the same tier makes the same version in every process', async () => {

@@ -13,6 +13,8 @@ export interface Org {
   readonly suspended_for?: 'payment_hold' | null;
   /** What the person may do for customers; of a reseller alone. */
   readonly grants?: readonly string[];
+  /** It is a customer of a reseller. */
+  readonly has_reseller?: true;
 }
 export interface Session {
   readonly user: {

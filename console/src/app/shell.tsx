@@ -4,7 +4,7 @@ import { Menu } from '@mantine/core';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
-import { base_url, service_name } from '../api/boot.ts';
+import { base_url, service_name, storefront } from '../api/boot.ts';
 import { createClient } from '../api/client.ts';
 import { type Session, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -29,6 +29,9 @@ const LookNote = lazy(() => import('./look-note.tsx').then((m) => ({ default: m.
 const SuspendedNote = lazy(() => import('./suspended-note.tsx').then((m) => ({ default: m.SuspendedNote })));
 const LegalNote = lazy(() => import('../pages/legal/note.tsx').then((m) => ({ default: m.LegalNote })));
 const Announcements = lazy(() => import('./announcements.tsx').then((m) => ({ default: m.Announcements })));
+const SellerName = lazy(() =>
+  import('../pages/reseller/seller-name.tsx').then((m) => ({ default: m.SellerName })),
+);
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
 
 function OrgSwitch({ session }: { session: Session }) {
@@ -119,7 +122,15 @@ function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => 
           <Icon name="keyboard" />
           Shortcuts
         </button>
-        <span className="rail-name">{service_name}</span>
+        <span className="rail-name">
+          {place.has_reseller && storefront === null ? (
+            <Suspense>
+              <SellerName />
+            </Suspense>
+          ) : (
+            service_name
+          )}
+        </span>
       </div>
     </nav>
   );

@@ -87,6 +87,8 @@ function modelsAt(
 ): Map<string, Model> {
   const at = (model: Model): Model => ({
     ...model,
+    // What a reseller and we add to a price is nobody's but theirs: its customers see one price.
+    markup_bps: 0,
     endpoints: model.endpoints.map((endpoint) => endpointAt(endpoint, drafts, numbers)),
   });
   return new Map([...models].map(([id, model]) => [id, at(model)]));

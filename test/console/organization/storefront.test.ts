@@ -1,9 +1,12 @@
 // The storefront of a reseller in a real browser: its colour as everybody will see it before it is saved, a domain with what is
 // wrong with it, and the sign-in page at its own address.
 import { createPool } from '@svc/core/db/index.ts';
+import { findOrg } from '@svc/core/orgs/index.ts';
 import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
 import { expect, test, vi } from 'vitest';
+import { makeTopup } from '../../registry/topup-rows.ts';
 import { startNameServer } from '../../sim/dns.ts';
+import { withClient } from '../../support/books.ts';
 import { staffContext } from '../../support/provision.ts';
 import { expectAccessible, lookAround, openPage, picture, startConsole } from '../browser.ts';
 import { pressByKeyboard, tabTo } from '../keyboard.ts';
@@ -91,6 +94,84 @@ test('a domain says what to publish, what is wrong and who mends it, and is prov
   await expectAccessible(page, 'reseller-domain-remove');
   await pressByKeyboard(page, dialog.getByRole('button', { name: 'Remove' }));
   await page.getByText('No domain of your own yet').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a customer sees the name and the colour of its reseller at our address too, and its other organizations do not', async () => {
+  await withClient(stack.database_url, (client) =>
+    client.query(`update org set kind = 'child', parent_org_id = $2 where slug = $1`, [
+      ...[stack.empty_slug, stack.full.org_id],
+    ]),
+  );
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  const accent = () => page.evaluate<string>('document.documentElement.style.getPropertyValue("--accent")');
+  await page.goto(`${stack.console_url}/${stack.empty_slug}/live/home`);
+  await page.locator('.rail-name').getByText('Acme <AI> & Söhne').waitFor();
+  await expect.poll(accent).toBe('light-dark(#806e02, #ffdd00)');
+  expect(await page.content()).not.toMatch(/LLM gateway<\/span>/);
+  await page.goto(`${stack.console_url}/meridian/live/home`);
+  await page.locator('.rail-name').getByText('LLM gateway').waitFor();
+  expect(await accent()).toBe('');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a sender of mails names its two records, and mails come from it once both are published', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(area);
+  await page.getByText('Mails to your customers come from our address.').waitFor();
+  await page.getByLabel('Name before the @').fill('billing');
+  const domain = page.getByLabel('Domain of the sender');
+  await domain.fill('co.uk');
+  await page.keyboard.press('Enter');
+  await page.locator('.field', { hasText: 'Domain of the sender' }).getByRole('alert').waitFor();
+  await domain.fill('mail.acme.example');
+  await page.keyboard.press('Enter');
+  await page.getByText('records are not seen yet').waitFor();
+  const sender = page.locator('.shop-domain', { hasText: 'billing@mail.acme.example' });
+  const [dkim, bounce] = await sender.locator('.shop-record code').allTextContents();
+  await lookAround(page, 'reseller-sender');
+  names.zone.set('TXT svc1._domainkey.mail.acme.example', [dkim as string]);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Verify the sender' }));
+  await sender.getByText('published').waitFor();
+  await sender.getByText('records are not seen yet').waitFor();
+  names.zone.set('CNAME bounce.mail.acme.example', [bounce as string]);
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Verify the sender' }));
+  await sender.getByText('mails come from it').waitFor();
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Remove the sender…' }));
+  await pressByKeyboard(page, page.getByRole('dialog').getByRole('button', { name: 'Remove' }));
+  await page.getByText('Mails to your customers come from our address.').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('who sells is said once, with what GST would refuse named at its field, and documents of customers are saved by number', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await page.goto(`${stack.console_url}/meridian/live/reseller?view=invoices`);
+  await page.getByText('No invoice yet').waitFor();
+  await page.getByLabel('Name of the company').fill('Acme Cloud Private Limited');
+  await page.getByLabel('Address', { exact: true }).fill('3 Mill Lane\nBengaluru 560003');
+  await page.getByLabel('State', { exact: true }).fill('29');
+  await page.getByLabel('Series').fill('acm');
+  await page.getByLabel('GSTIN').fill('27AAPFU0939F1ZV');
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Save', exact: true }));
+  await page.locator('.field', { hasText: 'GSTIN' }).first().getByRole('alert').waitFor();
+  await page.getByLabel('GSTIN').fill('29AABCU9603R1ZJ');
+  await pressByKeyboard(page, page.getByRole('button', { name: 'Save', exact: true }));
+  await page.getByText('Saved. Your customers buy from you.').waitFor();
+  const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
+  const org = await findOrg(pool, stack.empty_slug);
+  await makeTopup(staffContext(pool), { org } as never);
+  await pool.end();
+  await page.reload();
+  const list = page.getByRole('region', { name: 'Invoices of customers' });
+  const row = list.getByRole('row', { name: /^ACM\/\d\d-\d\d\/00001/ });
+  await row.waitFor();
+  await lookAround(page, 'reseller-invoices');
+  const saving = page.waitForEvent('download');
+  await pressByKeyboard(page, row.getByRole('button', { name: /^PDF/ }));
+  expect((await saving).suggestedFilename()).toMatch(/^ACM-\d\d-\d\d-00001\.pdf$/);
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -19,9 +19,17 @@ function accentTokens(light: string, dark: string): Readonly<Record<string, stri
   };
 }
 
+/** Takes the two accent colours; what it returns takes them off again. */
+export function wear({ light, dark }: { light: string; dark: string }): () => void {
+  const { style } = document.documentElement;
+  const tokens = Object.entries(accentTokens(light, dark));
+  for (const [name, value] of tokens) style.setProperty(name, value);
+  return () => {
+    for (const [name] of tokens) style.removeProperty(name);
+  };
+}
+
 /** Takes the colours of the storefront at this address, if there is one. */
 export function wearStorefront(): void {
-  if (storefront === null) return;
-  const tokens = accentTokens(storefront.accent_light, storefront.accent_dark);
-  for (const [name, value] of Object.entries(tokens)) document.documentElement.style.setProperty(name, value);
+  if (storefront !== null) wear({ light: storefront.accent_light, dark: storefront.accent_dark });
 }

@@ -29,6 +29,11 @@ export function savePdf(org_id: string, { id, number }: DocumentName): Promise<F
   return save(`/v1/invoices/${id}/pdf`, org_id, number);
 }
 
+/** Of a customer of the reseller `org_id`. */
+export function savePdfOfReseller(org_id: string, { id, number }: DocumentName): Promise<Fault | null> {
+  return save(`/v1/reseller/invoices/${id}/pdf`, org_id, number);
+}
+
 /** As staff, of any organization. */
 export function savePdfAsStaff({ id, number }: DocumentName): Promise<Fault | null> {
   return save(`/staff/documents/${id}/pdf`, null, number);

@@ -9,6 +9,7 @@ import { AnnouncementsView } from './campaigns/announcements.tsx';
 import { InvitesView } from './campaigns/invites.tsx';
 import { CustomersView } from './customers/view.tsx';
 import { EarningsView } from './earnings.tsx';
+import { InvoicingView } from './invoicing/view.tsx';
 import { OverviewView } from './overview.tsx';
 import { PricesView } from './prices/view.tsx';
 import { StorefrontView } from './storefront/view.tsx';
@@ -55,6 +56,8 @@ function Chosen({ view, search }: { view: View; search: ResaleSearch }): ReactNo
       return <StorefrontView />;
     case 'earnings':
       return <EarningsView month={search.month} />;
+    case 'invoices':
+      return <InvoicingView />;
     case 'tickets':
       return <TicketsCard />;
     case 'announcements':

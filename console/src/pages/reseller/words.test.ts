@@ -22,7 +22,7 @@ test('each part of the area is seen with its grant alone; a team by owners and a
   expect(viewsOf({ role: 'viewer', grants: [] })).toEqual([]);
   expect(viewsOf({ role: 'owner' })).toEqual([]);
   expect(viewsOf({ role: 'viewer', grants: ['reseller.read'] })).not.toContain('team');
-  expect(viewsOf({ role: 'admin', grants: ['reseller.read', 'reseller.support'] })).toHaveLength(9);
+  expect(viewsOf({ role: 'admin', grants: ['reseller.read', 'reseller.support'] })).toHaveLength(10);
 });
 
 test('what an address says and nobody knows is dropped', () => {

@@ -10,12 +10,12 @@ import {
 import { useSend } from '../../../api/send.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
-import { CopyButton } from '../../../ui/copy.tsx';
 import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Empty, FormFault } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { DnsRecord } from './record.tsx';
 
 type Domain = ShopDomainFragment;
 type Verified = Extract<
@@ -35,20 +35,6 @@ const actors: Readonly<Record<NonNullable<Check['who']>, string>> = {
   DNS_PROVIDER: 'Whoever runs the name servers',
   SERVICE: 'This service',
 };
-
-function Record({ type, host, value }: { type: string; host: string; value: string }) {
-  return (
-    <div className="shop-record">
-      <span className="mono">
-        {type} {host}
-      </span>
-      <span className="row wrap">
-        <code className="mono">{value}</code>
-        <CopyButton text={value} what={`the value of ${type}`} />
-      </span>
-    </div>
-  );
-}
 
 function CheckLine({ check }: { check: Check }) {
   const { name, type, host, expected, observed, ok, who, fix } = check;
@@ -108,8 +94,8 @@ function DomainItem(props: { domain: Domain; may: boolean; onChanged: () => void
           </span>
         )}
       </div>
-      {!domain.verifiedAt && <Record type="TXT" host={domain.record} value={domain.token} />}
-      {domain.target && <Record type="CNAME" host={domain.domain} value={domain.target} />}
+      {!domain.verifiedAt && <DnsRecord type="TXT" host={domain.record} value={domain.token} />}
+      {domain.target && <DnsRecord type="CNAME" host={domain.domain} value={domain.target} />}
       <FormFault fault={fault} />
       <ul className="shop-checks" aria-label={`Checks of ${domain.domain}`} aria-live="polite">
         {checks?.map((check) => (

@@ -9,6 +9,7 @@ import { Bone, ErrorBox } from '../../../ui/states.tsx';
 import { holds } from '../views.ts';
 import { DomainsCard } from './domains.tsx';
 import { StorefrontForm } from './form.tsx';
+import { MailCard } from './mail.tsx';
 
 export function StorefrontView() {
   const may = holds(useOrg(), 'storefront.write');
@@ -28,6 +29,7 @@ export function StorefrontView() {
     <>
       <StorefrontForm shop={storefront} tiers={tiers ?? []} may={may} onSaved={again} />
       <DomainsCard domains={domains ?? []} address={storefront.address ?? null} may={may} onChanged={again} />
+      <MailCard />
     </>
   );
 }
