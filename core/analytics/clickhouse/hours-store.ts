@@ -202,15 +202,19 @@ async function writeLook(db: ClickHouse, until: number, checked: number): Promis
   });
 }
 
-/** Generations that another took the place of, and that no statement reads any more. */
-async function dropReplaced(db: ClickHouse): Promise<void> {
+/**
+ * Drops generations that another took the place of at the look before this one, `checked`: who began to read before that look has
+ * ended since.
+ */
+async function dropReplaced(db: ClickHouse, checked: number): Promise<void> {
   const old = await db.query<{ hour_s: number; made_us: string }>({
     name: 'analytics.find_replaced',
     text: `
       select toUnixTimestamp(hour) as hour_s, toString(toUnixTimestamp64Micro(arrayJoin(
                arrayFilter(made -> made < arrayMax(made_ats), groupArray(made_at) as made_ats)))) as made_us
-        from usage_seal where state = 'summed' and made_at < now64(6) - ${SETTLED}
+        from usage_seal where state = 'summed' and made_at <= fromUnixTimestamp64Micro({checked:Int64}, 'UTC')
        group by hour having count() > 1 limit ${NAMED_MAX}`,
+    values: { checked },
   });
   if (old.length === 0) return;
   const list = old.map(({ hour_s, made_us }) => `(${hour_s}, ${made_us})`).join(', ');
@@ -258,6 +262,6 @@ export async function sumHours(db: ClickHouse, now: Date): Promise<number> {
   // An hour after the target was summed where the clock of a test was set back: it is read from rows again.
   if (from > target || (from === target && (again.length > 0 || is_stale)))
     await writeLook(db, target, clock);
-  await dropReplaced(db);
+  await dropReplaced(db, checked);
   return again.length + added;
 }
