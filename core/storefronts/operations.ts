@@ -107,7 +107,6 @@ export const ownStorefrontOperation = operation({
   path: '/v1/storefront/own',
   summary: 'Show the storefront of the reseller whose customer the caller is; 404 for everybody else',
   audience: { kind: 'key', scopes: 'any', session: 'any' },
-  across_orgs: 'a customer is shown the name and looks of its reseller, which is another organization',
   input: Type.Object({}),
   output: PublicStorefrontView,
   errors: ['not_found'],
@@ -116,7 +115,8 @@ export const ownStorefrontOperation = operation({
     const { caller } = context;
     const email_key = caller.kind === 'session' ? emailKey(caller.email) : null;
     const org_id = caller.kind === 'session' || caller.kind === 'key' ? caller.org_id : null;
-    const shop = await findStorefrontOf(context.db, { org_id, email_key, seller_id: null });
+    // Of another organization, whose name and looks its customers are shown.
+    const shop = await findStorefrontOf(context.acrossOrgs.db, { org_id, email_key, seller_id: null });
     if (shop === null) throw notFound();
     return viewPublic(shop, addressOf(shop, settingsOf(context.services)));
   },
