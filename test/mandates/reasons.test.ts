@@ -15,6 +15,7 @@ import {
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
 import { type BlockReason, blockReasons } from '@svc/core/mandates/types.ts';
+import type { createContext } from '@svc/core/operations/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { moneyIn } from '@svc/core/topups/index.ts';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -41,18 +42,11 @@ afterEach(async () => {
 function withRail(change: object | null): Context {
   const money_in = moneyIn(context);
   const rail = change === null ? null : { ...money_in.rails['rail-b'], ...change };
-  const services = {
-    ...context.services,
-    money_in: { ...money_in, rails: { ...money_in.rails, 'rail-b': rail } },
-  };
-  const made: Context = Object.create(context, {
-    services: { value: services },
-    transaction: {
-      value: <T>(work: (inner: Context) => Promise<T>) =>
-        context.transaction((inner) => work(Object.create(inner, { services: { value: services } }))),
-    },
+  const rails = { ...money_in.rails, 'rail-b': rail };
+  // The class of contexts, which the type of operations leaves out.
+  return (context as ReturnType<typeof createContext>).with({
+    services: { money_in: { ...money_in, rails } },
   });
-  return made;
 }
 
 async function debit({ org }: Payer): Promise<void> {
