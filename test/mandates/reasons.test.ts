@@ -15,7 +15,6 @@ import {
   setAutoTopup,
 } from '@svc/core/mandates/index.ts';
 import { type BlockReason, blockReasons } from '@svc/core/mandates/types.ts';
-import type { createContext } from '@svc/core/operations/index.ts';
 import { changeTerms } from '@svc/core/orgs/index.ts';
 import { moneyIn } from '@svc/core/topups/index.ts';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -44,7 +43,7 @@ function withRail(change: object | null): Context {
   const rail = change === null ? null : { ...money_in.rails['rail-b'], ...change };
   const rails = { ...money_in.rails, 'rail-b': rail };
   // The class of contexts, which the type of operations leaves out.
-  return (context as ReturnType<typeof createContext>).with({
+  return (context as Context & { with(change: object): Context }).with({
     services: { money_in: { ...money_in, rails } },
   });
 }
