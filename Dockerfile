@@ -24,6 +24,8 @@ FROM manifests AS console
 RUN sh build-steps.sh console-packages
 COPY graphql/tenant/schema.graphql graphql/tenant/
 COPY graphql/staff/schema.graphql graphql/staff/
+# The one formula of colours that the console shows before it is saved.
+COPY core/storefronts/color.ts core/storefronts/
 COPY console console/
 RUN sh build-steps.sh console
 
