@@ -17,7 +17,7 @@ import { runNode } from './program.ts';
 /** Time limits far above what a suite needs, so that a run that hangs ends and says where. */
 const LIMIT_MINUTES = { check: 5, all: 75, most: 60, kubernetes: 20 } as const;
 /** At most this many files are run a second time: if more fail, it is no accident. */
-const AGAIN_MAX = 6;
+const AGAIN_MAX = 4;
 
 export interface Suite {
   readonly name: string;
