@@ -49,12 +49,15 @@ const OF_ROW = `
            (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
            cache_write_tokens, reasoning_tokens, cost_micro`;
 
-const SUMS_AGAIN = [
+/** What is summed, in the order of usage_hour's columns. */
+export const SUMMED_FIGURES = [
   ...(['requests', 'ok', 'errors', 'input_tokens', 'output_tokens', 'cache_read_tokens'] as const),
   ...(['cache_write_tokens', 'reasoning_tokens', 'cost_micro'] as const),
-]
-  .map((name) => `sum(${name})::bigint as ${name}`)
-  .join(', ');
+] as const;
+const SUMS_AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
+
+/** What callers say of a call: only rows know it, and there are as many groups as callers like. */
+export const isSaid = (group: string | null) => ['tag', 'user', 'session'].includes(group ?? '');
 
 /** The group of all that are not among those with the highest cost. */
 export const OTHER = '__other';
@@ -162,9 +165,7 @@ export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promis
   const split = starts.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS);
   // An hour without rows cannot be split any more: it is in the bucket that it begins in.
   const inside = split.filter((hour, i) => i > 0 && hour !== starts[i] && hour >= kept_from);
-  const of_rows =
-    ['tag', 'user', 'session'].includes(group ?? '') ||
-    [filter.user, filter.session, filter.tag].some((value) => value !== null);
+  const of_rows = isSaid(group) || [filter.user, filter.session, filter.tag].some((value) => value !== null);
   const dates = (times: readonly number[]) => times.map((at) => new Date(at));
   const { rows } = await db.query<UsageSum>({
     ...NARROW[narrowestOf(filter)],

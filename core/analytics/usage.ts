@@ -19,7 +19,7 @@ import { KEPT_DAYS } from './store.ts';
 import { dayStarts, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
 import { exportOf, Figures, GROUPS_MAX, partsOf, totalOf, usageParts } from './usage/shape.ts';
-import { ANY_CALLER, type UsageFilter, type UsageSum } from './usage-store.ts';
+import { ANY_CALLER, isSaid, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageGroupings = [
   ...(['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const),
@@ -86,9 +86,6 @@ export function refuseNameless({ group_by, tag }: Pick<Static<typeof UsageInput>
   if (group_by !== 'tag' || (tag ?? '') !== '') return;
   throw invalid('tag', 'missing', 'group_by=tag needs tag, the name of the tag.');
 }
-
-/** Whether callers make as many groups as they like, so that the rest is summed where rows are. */
-const isOpenGroup = (group: string | null) => ['user', 'session', 'tag'].includes(group ?? '');
 
 /** Cost and number of calls of an organization by UTC day. */
 export function sumUsageByDay(
@@ -171,7 +168,7 @@ export const getUsageOperation = operation({
     };
     const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
     const reader = readerOf(context);
-    const most = input.format !== 'csv' && isOpenGroup(group) ? GROUPS_MAX : null;
+    const most = input.format !== 'csv' && isSaid(group) ? GROUPS_MAX : null;
     const [sums, previous] = await Promise.all([
       hidden ? [] : reader.sumUsage(filter, { starts: range.starts, group, tag: said.tag, kept_from, most }),
       hidden || input.compare !== true

@@ -125,7 +125,7 @@ test.each([
   ['terms_url', 'javascript:alert(1)'],
   ['terms_url', 'https://user:pass@acme.example'],
   ['registration', 'closed'],
-  ['display_currency', 'XXX'],
+  ['display_currency', 'NOK'],
   ['locale', 'not a locale'],
   ['default_tier_id', 'tier_01KACZ3V8S6T5R4Q3P2N1M0K9J'],
   ['unknown', 1],

@@ -7,6 +7,7 @@
 import type { Environment, Id } from '../../kernel/index.ts';
 import { SEAL_AFTER_MS } from '../roll-up.ts';
 import { KEPT_DAYS } from '../store.ts';
+import { SUMMED_FIGURES } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
 import { at } from './filter-store.ts';
 import { HOUR_TYPES } from './tables-store.ts';
@@ -29,13 +30,8 @@ export const FIGURES = `
   count() as requests, countIf(status = 'ok') as ok, countIf(status in ('error', 'rejected')) as errors,
   sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
   sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens, sum(cost_micro) as cost_micro`;
-const NAMES = ['requests', 'ok', 'errors', 'input_tokens', 'output_tokens', 'cache_read_tokens'].concat(
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'cost_micro',
-);
 /** The same figures of sums `s`. */
-export const SUMMED = NAMES.map((name) => `sum(s.${name}) as ${name}`).join(', ');
+export const SUMMED = SUMMED_FIGURES.map((name) => `sum(s.${name}) as ${name}`).join(', ');
 const INTO = Object.keys(HOUR_TYPES).join(', ');
 const HOUR_OF = 'toUnixTimestamp(toStartOfHour(ts)) * 1000';
 /** The last look; of an installation without one, the year 1970. */

@@ -4,7 +4,7 @@ import type { Environment, Id, RequestId } from '../../kernel/index.ts';
 import { excusedOf, STEP } from '../days/store.ts';
 import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
 import type { usageGroupings } from '../usage.ts';
-import { OTHER, type UsageBy, type UsageFilter, type UsageSum } from '../usage-store.ts';
+import { isSaid, OTHER, type UsageBy, type UsageFilter, type UsageSum } from '../usage-store.ts';
 import { type ClickHouse, TooManyGroups } from './client.ts';
 import { at, saidOf } from './filter-store.ts';
 import {
@@ -143,16 +143,13 @@ async function sumGreatest(
   return sum(db, narrowed, hours);
 }
 
-/** What sums answer where only rows know: nothing of whom, of which session and with which tags. */
-const UNKNOWN: Readonly<Record<string, string>> = { user: `''`, session: `''`, tag: `''` };
-
 /** The hours whose sums may answer; those whose rows are gone even where only rows know what is asked, as "". */
 async function hoursOf(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<SummedHours | null> {
   const { org_id, environment, from, to, user, session, tag, tag_value } = filter;
   const asks_of_rows = [user, session, tag].some((value) => value !== null);
   if (asks_of_rows && ![user, session, tag === null ? null : (tag_value ?? tag)].every((value) => !value))
     return null;
-  const of_rows = asks_of_rows || (by.group ?? '') in UNKNOWN;
+  const of_rows = asks_of_rows || isSaid(by.group);
   if (to.getTime() - from.getTime() <= SHORT_MS && from.getTime() >= by.kept_from) return null;
   const end = of_rows ? new Date(Math.min(to.getTime(), by.kept_from)) : to;
   const hours = await findSummed(db, { org_ids: [org_id], environment, from, to: end });
@@ -180,7 +177,7 @@ export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy)
   const question: Asked = {
     name: 'analytics.sum_usage',
     of: ['org_id', 'environment', ...equal].map((name) => `${name} = {${name}:String}`).join(' and '),
-    ...{ said: said.text, key, key_of_sums: UNKNOWN[by.group ?? ''] ?? key, from, to },
+    ...{ said: said.text, key, key_of_sums: isSaid(by.group) ? `''` : key, from, to },
     values: {
       ...{ org_id, environment, app_id: app, tag: by.tag ?? '', starts: by.starts, ...said.values },
       ...Object.fromEntries(named.map((name) => [name, asked[name]])),

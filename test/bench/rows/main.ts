@@ -16,7 +16,7 @@ import { rollUpUsage } from '@svc/core/analytics/index.ts';
 import { prepareDays } from '@svc/core/analytics/store.ts';
 import { GROUPS_MAX } from '@svc/core/analytics/usage/shape.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
-import { ANY_CALLER } from '@svc/core/analytics/usage-store.ts';
+import { ANY_CALLER, isSaid } from '@svc/core/analytics/usage-store.ts';
 import { createPool, migrate } from '@svc/core/db/index.ts';
 import { type Id, newRequestId } from '@svc/core/kernel/index.ts';
 import { bucketsOf } from '../../analytics/buckets.ts';
@@ -71,7 +71,7 @@ async function measure(reader: RowReader, sink: RowSink): Promise<void> {
         from: new Date(Math.floor((to.getTime() - days * DAY_MS) / 3_600_000) * 3_600_000),
         to,
       };
-      const most = ['user', 'session', 'tag'].includes(group ?? '') ? GROUPS_MAX : null;
+      const most = isSaid(group) ? GROUPS_MAX : null;
       const by = { ...bucketsOf(range, 'hour'), group, tag: group === 'tag' ? 'team' : null, most };
       await time(`usage ${days} days by ${group ?? 'nothing'}`, () =>
         reader.sumUsage({ ...place, ...range, ...filter }, by),

@@ -18,18 +18,7 @@ import { OlderFoot, useOlder } from '../credits/older.tsx';
 import { savePdf } from './file.ts';
 import { Registration } from './registration.tsx';
 import { ResendDialog } from './resend-dialog.tsx';
-
-const names: Readonly<Record<InvoiceKindWord, string>> = {
-  tax_invoice: 'Tax invoice',
-  export_invoice: 'Export invoice',
-  credit_note: 'Credit note',
-  receipt: 'Receipt',
-};
-const nameOf = (kind: string) => names[kind.toLowerCase() as InvoiceKindWord];
-
-function taxOf({ cgstMinor, sgstMinor, igstMinor }: InvoiceRowFragment): number {
-  return Number(cgstMinor) + Number(sgstMinor) + Number(igstMinor);
-}
+import { kindNames, nameOfKind, taxOf } from './words.ts';
 
 /** A document; a credit note names the one that it takes back from. */
 function Line({
@@ -59,7 +48,7 @@ function Line({
       <td className="soft" data-label="Date">
         <Time at={row.issuedAt} as="document" />
       </td>
-      <td data-label="Kind">{nameOf(row.kind)}</td>
+      <td data-label="Kind">{nameOfKind(row.kind)}</td>
       <td className="n" data-label="Taxable">
         {sign + currencyText(row.taxableMinor, row.currency)}
       </td>
@@ -97,7 +86,7 @@ function Rows({
 }) {
   if (rows?.length === 0) {
     return (
-      <Empty title={kind === undefined ? 'No invoice yet' : `No ${names[kind].toLowerCase()}`}>
+      <Empty title={kind === undefined ? 'No invoice yet' : `No ${kindNames[kind].toLowerCase()}`}>
         Each payment gets its document the moment it arrives.
       </Empty>
     );
@@ -143,7 +132,7 @@ function KindChoice({ kind }: { kind: InvoiceKindWord | undefined }) {
       <option value="">All documents</option>
       {invoiceKindWords.map((word) => (
         <option key={word} value={word}>
-          {names[word]}
+          {kindNames[word]}
         </option>
       ))}
     </SelectField>

@@ -18,17 +18,12 @@ import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../../credits/older.tsx';
 import { savePdfOfReseller } from '../../invoices/file.ts';
+import { nameOfKind, taxOf } from '../../invoices/words.ts';
 import { holds } from '../views.ts';
 import { SellerForm } from './form.tsx';
 
 const PAGE = 20;
 type Row = SellerDocumentFragment;
-const kinds: Readonly<Record<Row['kind'], string>> = {
-  TAX_INVOICE: 'Tax invoice',
-  EXPORT_INVOICE: 'Export invoice',
-  CREDIT_NOTE: 'Credit note',
-  RECEIPT: 'Receipt',
-};
 const COLUMNS = [
   ...['Number', 'Customer', 'Date', 'Kind'],
   ...['Taxable', 'Tax', 'Total'].map((name) => ({ name, className: 'n' })),
@@ -40,7 +35,7 @@ function Line({ row, onFault }: { row: Row; onFault: (fault: Fault | null) => vo
   const [busy, setBusy] = useState(false);
   const { currency } = row;
   const sign = row.kind === 'CREDIT_NOTE' ? '\u2212' : '';
-  const tax = Number(row.cgstMinor) + Number(row.sgstMinor) + Number(row.igstMinor);
+  const tax = taxOf(row);
   const press = async () => {
     setBusy(true);
     onFault(await savePdfOfReseller(id, row));
@@ -56,7 +51,7 @@ function Line({ row, onFault }: { row: Row; onFault: (fault: Fault | null) => vo
       <td className="soft" data-label="Date">
         <Time at={row.issuedAt} as="document" />
       </td>
-      <td data-label="Kind">{kinds[row.kind]}</td>
+      <td data-label="Kind">{nameOfKind(row.kind)}</td>
       <td className="n" data-label="Taxable">
         {sign + currencyText(row.taxableMinor, currency)}
       </td>
