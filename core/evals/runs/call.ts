@@ -22,7 +22,8 @@ interface CallWanted {
   readonly unit_no: number;
   readonly sample: number;
   readonly body: JsonObject;
-  readonly reserve_micro: number;
+  /** The most that it can cost; null where no endpoint can be tried. Read once it is the call's turn. */
+  readonly most: () => Promise<number | null>;
 }
 
 export type Made =
@@ -69,9 +70,11 @@ class MakingCall {
   }
 
   async make(): Promise<Made> {
-    // Cases begin in their order, so that a tight budget goes to the first ones, however many calls are under way.
+    // Cases begin in their order, so that a tight budget goes to the first ones, however many calls are under way. Nothing
+    // is awaited before: whoever waits longer for a catalog would lose its turn.
     const { sample } = this.place;
     const row = await (sample === 0 ? this.reserves.inOrder(() => this.begun()) : this.begun());
+    if (row === 'no_endpoint_available') return { status: 'failed', code: row, cost_micro: 0 };
     if (typeof row === 'string') return { status: 'not_begun', why: row };
     if (row.closed_at !== null && row.error_code !== '') {
       return { status: 'failed', code: row.error_code, cost_micro: row.cost_micro ?? 0 };
@@ -83,12 +86,13 @@ class MakingCall {
   }
 
   /** The row of the call, which is made where there is none; or why it cannot be begun. */
-  private async begun(): Promise<CallRow | 'budget' | 'stopped'> {
+  private async begun(): Promise<CallRow | 'budget' | 'stopped' | 'no_endpoint_available'> {
     const { db } = this.context;
     for (;;) {
       const known = await findCall(db, this.place);
       if (known !== null) return known;
-      const { reserve_micro } = this.wanted;
+      const reserve_micro = await this.wanted.most();
+      if (reserve_micro === null) return 'no_endpoint_available';
       const row = await openCall(db, { ...this.place, reserve_micro, at: this.context.now() });
       if (row !== null) return row;
       const run = await readRun(db, this.place.run_id);

@@ -83,6 +83,11 @@ function judgeBody(context: Context, work: UnitWork, sample: number, output: str
   return withOptions(run, body, '');
 }
 
+/** Reads the most that a call can cost in the catalog of the run's organization. */
+function mostFor(context: Context, run: Run, call: { body: JsonObject; endpoint: string }) {
+  return async () => mostOfBody(await catalogOfOrg(context, run.org_id), run.environment, call);
+}
+
 const nothingGraded = { score: 0, grades: 0, grades_passed: 0, judge_request_ids: [] };
 
 function failure(code: string, cost_micro = 0): Graded {
@@ -141,10 +146,8 @@ async function askJudge(
 ): Promise<Verdict | Graded | null> {
   const { run, unit, of } = work;
   const body = judgeBody(context, work, sample, text);
-  const catalog = await catalogOfOrg(context, run.org_id);
-  const reserve_micro = mostOfBody(catalog, run.environment, { body, endpoint: '' });
-  if (reserve_micro === null) return failure('no_endpoint_available', samples.cost_micro);
-  const made = await makeCall(context, { run, unit_no: unit.unit_no, sample, body, reserve_micro }, reserves);
+  const most = mostFor(context, run, { body, endpoint: '' });
+  const made = await makeCall(context, { run, unit_no: unit.unit_no, sample, body, most }, reserves);
   const left = notJudged(made, samples);
   if (left !== null) return left;
   const { answer } = made as Extract<Made, { status: 'answered' }>;
@@ -191,15 +194,8 @@ function resultOf(context: Context, work: UnitWork, answer: Answered | null, gra
 export async function runUnit(context: Context, work: UnitWork, reserves: Reserves): Promise<Outcome> {
   const { run, unit, of } = work;
   const body = caseBody(work);
-  const { endpoint } = targetOf(work);
-  const catalog = await catalogOfOrg(context, run.org_id);
-  const reserve_micro = mostOfBody(catalog, run.environment, { body, endpoint });
-  if (reserve_micro === null) return resultOf(context, work, null, failure('no_endpoint_available'));
-  const made = await makeCall(
-    context,
-    { run, unit_no: unit.unit_no, sample: 0, body, reserve_micro },
-    reserves,
-  );
+  const most = mostFor(context, run, { body, endpoint: targetOf(work).endpoint });
+  const made = await makeCall(context, { run, unit_no: unit.unit_no, sample: 0, body, most }, reserves);
   if (made.status === 'not_begun') return 'stopped';
   if (made.status === 'failed') {
     const credit = NO_MONEY.includes(made.code);
