@@ -9,6 +9,7 @@ import { openMailTransport } from '@svc/core/mail/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
 import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
+import { certificateSource } from '@svc/core/storefronts/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
 import {
   analyticsChecks,
@@ -30,8 +31,9 @@ import { countCalls } from './metrics/calls.ts';
 import { watchEngine } from './metrics/engine.ts';
 import { bindRest } from './rest/bind.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import { listenTls, prepareTls, type TlsPorts } from './tls/open.ts';
 
-export interface Gateway {
+export interface Gateway extends TlsPorts {
   readonly base_url: string;
   readonly metrics_url: string;
   /** Accepts no more calls, lets running ones finish for `drain_seconds`, then closes everything. */
@@ -93,9 +95,11 @@ async function openEngine(
   });
   const mail = opened.adopt(await openMailTransport(config), (it) => it.close());
   const { cell, public_min_orgs } = config;
+  const certificates = certificateSource(config);
   const jobs = startJobs({
     ...{ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mail, public_min_orgs },
     ...(storefronts === undefined ? {} : { storefronts }),
+    ...(certificates === null ? {} : { certificates }),
     rows: base.analytics.services,
   });
   opened.defer(() => jobs.stop());
@@ -155,6 +159,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let draining = false;
   const app = opening.adopt(createApp({ ...base, formats }), (it) => it.close());
   bindHostRule(app, base.services);
+  const tls = { config, base, app };
+  prepareTls(tls, opening);
   const parts: HttpParts = {
     ...base,
     services: { ...base.services, policies, byok, health: calls.health },
@@ -177,6 +183,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   bindRest(app, parts);
   bindGraphql(app, parts);
   await app.listen({ host: config.host, port: config.port });
+  const ports = await listenTls(tls, opening);
   opening.defer(async () => {
     draining = true;
     await drain(calls, config.drain_seconds * 1_000);
@@ -186,6 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     base_url: config.base_url ?? `http://${hostOf(config)}:${port}`,
     metrics_url: base.metrics.url,
+    ...ports,
     stop: () => opened.disposeAsync(),
   };
 }

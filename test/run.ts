@@ -60,7 +60,7 @@ async function prepareTools(): Promise<string[]> {
   });
   await prepare('chdb', async () => void (await ensureChdb(sayTool)));
   // Not what only builds another: that is found when the other is built.
-  const quick = toolNames.filter((name) => tools[name].source.kind !== 'go' && !tools[name].needed_for);
+  const quick = toolNames.filter((name) => name !== 'kube-apiserver' && !tools[name].needed_for);
   for (const name of quick) await prepare(name, () => resolveTool(name, sayTool, ended.signal));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   sayTool(`${quick.length + 1 - faults.length} found, ${faults.length} missing (${seconds} s)`);

@@ -21,7 +21,7 @@ import {
 import { openMailTransport } from '@svc/core/mail/index.ts';
 import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { followClock } from '@svc/core/runtime/index.ts';
-import { storefrontSettings } from '@svc/core/storefronts/index.ts';
+import { certificateSource, storefrontSettings } from '@svc/core/storefronts/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
 import { beat } from '@svc/core/workflow-starts/index.ts';
 import { autoTopupActivities } from './auto-top-up/activities.ts';
@@ -116,6 +116,12 @@ function storefrontsOf(config: Config) {
   return storefrontSettings(config, { base_url, console_origins: config.console_origins ?? [] });
 }
 
+/** Where certificates of storefronts come from, unless it is from outside. */
+function certificatesOf(config: Config) {
+  const certificates = certificateSource(config);
+  return certificates === null ? {} : { certificates };
+}
+
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
   const { config, pool, log } = parts;
   // A spool of its own, because a gateway on the same data directory uses the other one.
@@ -130,6 +136,7 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
     public_min_orgs: config.public_min_orgs,
     egress: openEgress(config),
     storefronts: storefrontsOf(config),
+    ...certificatesOf(config),
   });
   opened.defer(() => jobs.stop());
   return jobs;

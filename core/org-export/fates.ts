@@ -69,6 +69,7 @@ export const exported: Readonly<Record<string, readonly string[]>> = {
 
 /** What nobody is given: a secret, or what is of use to nobody without one. */
 export const secret: Readonly<Record<string, string>> = {
+  storefront_certificate: 'certificates, which everybody is shown who opens the domain, and their keys',
   sso_signing_key: 'keys that sign what is sent to your identity provider',
   idempotency: 'answers to repeated requests, sealed, for a day; those of keys have the secret',
   mail: 'mails are in the mailboxes of people; links in them let in whoever has them',

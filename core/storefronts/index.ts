@@ -25,7 +25,16 @@ export {
   putStorefrontOperation,
   readStorefrontAt,
 } from './operations.ts';
-export { settingsOf, storefrontSettings } from './settings.ts';
+export { type StorefrontSettings, settingsOf, storefrontSettings } from './settings.ts';
+export {
+  type AcmeSettings,
+  type CertificateCounts,
+  CertificateIssuer,
+  CertificateMemory,
+  type CertificateOutcome,
+  certificateSource,
+  findChallenge,
+} from './tls/index.ts';
 export { PublicStorefrontView, registrations, StorefrontView } from './types.ts';
 
 /** What people of a reseller do about its storefront, and what everybody sees of it. */

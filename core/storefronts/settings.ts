@@ -6,6 +6,8 @@ export interface StorefrontSettings {
   readonly base: string | null;
   /** Authority of the certificates of storefronts, as CAA records name it. */
   readonly ca: string;
+  /** Whether we get certificates of proved domains by ourselves; absent: whatever is in front of us does. */
+  readonly issues?: boolean;
   /** Hosts of the installation itself. */
   readonly own_hosts: readonly string[];
   /** `https:` or `http:`, and the port that stands in addresses: "", or a colon and a number. */
@@ -23,13 +25,14 @@ const hostOf = (address: string) => new URL(address).hostname.toLowerCase();
 
 /** The settings of a program that is reached at `base_url`, whose consoles are at `console_origins`. */
 export function storefrontSettings(
-  config: Pick<Config, 'storefront_base' | 'storefront_ca'>,
+  config: Pick<Config, 'storefront_base' | 'storefront_ca' | 'acme_directory_url'>,
   { base_url, console_origins }: { readonly base_url: string; readonly console_origins: readonly string[] },
 ): StorefrontSettings {
   const { protocol, port } = new URL(base_url);
   return {
     base: config.storefront_base,
     ca: config.storefront_ca ?? 'letsencrypt.org',
+    issues: config.acme_directory_url !== null,
     own_hosts: [...new Set([base_url, ...console_origins].map(hostOf))],
     protocol,
     port: port === '' ? '' : `:${port}`,

@@ -68,6 +68,7 @@ export async function startStorefronts(env: Record<string, string> = {}): Promis
     SVC_DNS_SERVERS: names.address,
     SVC_ALLOW_INSECURE_WEBHOOKS: '1',
     SVC_EGRESS_ALLOW: '127.0.0.1',
+    ...env,
   });
   // The wait for a server that says nothing is what the test waits for.
   const egress = openEgress(config, { record_ms: 120 });

@@ -24,6 +24,10 @@ interface SealedColumn {
 }
 
 const totp = { key: ['id'], purpose: 'totp', bound: ([id]) => `totp ${id}` } satisfies SealedColumn;
+const certificate = {
+  ...{ key: ['domain'], purpose: 'certificate key' },
+  bound: ([domain]) => `storefront_certificate ${domain} key`,
+} satisfies SealedColumn;
 const webhook = {
   ...{ key: ['id'], purpose: 'webhook secret' },
   bound: ([id]) => `webhook ${id} secret`,
@@ -31,6 +35,10 @@ const webhook = {
 
 /** Every sealed column of the database, by table and column. */
 export const sealedColumns = {
+  'acme_account.private_key': {
+    ...{ key: ['directory_url'], purpose: 'acme account key' },
+    bound: ([directory]) => `acme_account ${directory} private_key`,
+  },
   'byok_key.secret_sealed': {
     ...{ key: ['id'], purpose: 'byok secret' },
     bound: ([id]) => `byok_key ${id} secret`,
@@ -70,6 +78,8 @@ export const sealedColumns = {
     bound: ([org_id]) => `sso_signing_key ${org_id} private_key`,
   },
   'staff.totp_secret': totp,
+  'storefront_certificate.order_key': certificate,
+  'storefront_certificate.private_key': certificate,
   'webhook.previous_secret_sealed': webhook,
   'webhook.secret_sealed': webhook,
 } as const satisfies Readonly<Record<string, SealedColumn>>;

@@ -1,10 +1,23 @@
 // Domains of a storefront: claimed, proved by a TXT record, given up (docs/resellers/domains.md).
 import { type Static, Type } from 'typebox';
 import { readDomainName } from '../../egress/index.ts';
-import { lineOf, listOf, Nothing, named, notFound, nullable, operation, Time } from '../../kernel/index.ts';
+import {
+  type Context,
+  type Id,
+  lineOf,
+  listOf,
+  Nothing,
+  named,
+  notFound,
+  nullable,
+  operation,
+  Time,
+} from '../../kernel/index.ts';
 import { holders, resellerCaller } from '../../resellers/index.ts';
 import { recordOf } from '../host-name.ts';
 import { settingsOf } from '../settings.ts';
+import { listCertificates } from '../tls/store.ts';
+import { CertificateView, viewCertificate } from '../tls/view.ts';
 import { claimDomain, DOMAINS_MAX, giveUpDomain, verifyDomain } from './domains.ts';
 import { CheckView } from './faults.ts';
 import { type DomainRow, listDomains } from './store.ts';
@@ -21,6 +34,7 @@ export const DomainView = named(
     verified_at: nullable(Time),
     checked_at: nullable(Type.String({ ...Time, description: 'when the record was last looked for' })),
     created_at: Time,
+    certificate: nullable(CertificateView),
   }),
 );
 type DomainView = Static<typeof DomainView>;
@@ -33,10 +47,34 @@ const VerifiedDomainView = named(
 const example: DomainView = {
   ...{ domain: 'ai.acme.example', record: '_svc-storefront.ai.acme.example' },
   ...{ token: 'svc-verify=4g7kD9x2MqP0r5TwZ8z1C4g7kD9x2MqP', target: 'shops.llm.example' },
-  ...{ verified_at: null, checked_at: null, created_at: '2026-11-21T10:00:00.000Z' },
+  ...{ verified_at: null, checked_at: null, created_at: '2026-11-21T10:00:00.000Z', certificate: null },
 };
 
-function viewDomain({ domain, token, ...row }: DomainRow, target: string | null): DomainView {
+/** Domains of a reseller with their certificates. */
+async function viewDomains(
+  context: Context,
+  org_id: Id<'org'>,
+  rows: readonly DomainRow[],
+): Promise<DomainView[]> {
+  const { base: target, issues: is_ours = false } = settingsOf(context.services);
+  const found = is_ours ? await listCertificates(context.db, org_id) : [];
+  const certificates = new Map(found.map((row) => [row.domain, row]));
+  const at = context.now();
+  return rows.map((row) => ({
+    ...viewDomain(row, target),
+    certificate:
+      row.verified_at === null ? null : viewCertificate(certificates.get(row.domain), { is_ours, at }),
+  }));
+}
+
+async function viewOne(context: Context, org_id: Id<'org'>, row: DomainRow): Promise<DomainView> {
+  return (await viewDomains(context, org_id, [row]))[0] as DomainView;
+}
+
+function viewDomain(
+  { domain, token, ...row }: DomainRow,
+  target: string | null,
+): Omit<DomainView, 'certificate'> {
   return {
     ...{ domain, record: recordOf(domain), token, target },
     verified_at: row.verified_at?.toISOString() ?? null,
@@ -56,9 +94,9 @@ export const listDomainsOperation = operation({
   errors: ['grant_required'],
   example: { object: 'list', data: [example] },
   async run(context) {
-    const { base } = settingsOf(context.services);
-    const rows = await listDomains(context.db, resellerCaller(context).org_id);
-    return { object: 'list' as const, data: rows.map((row) => viewDomain(row, base)) };
+    const { org_id } = resellerCaller(context);
+    const rows = await listDomains(context.db, org_id);
+    return { object: 'list' as const, data: await viewDomains(context, org_id, rows) };
   },
 });
 
@@ -75,8 +113,8 @@ export const addDomainOperation = operation({
   request: { domain: 'ai.acme.example' },
   example,
   async run(context, { domain }) {
-    const { base } = settingsOf(context.services);
-    return viewDomain(await claimDomain(context, resellerCaller(context).org_id, domain), base);
+    const { org_id } = resellerCaller(context);
+    return viewOne(context, org_id, await claimDomain(context, org_id, domain));
   },
 });
 
@@ -100,6 +138,10 @@ export const verifyDomainOperation = operation({
   own_transactions: true,
   example: {
     ...{ ...example, verified_at: '2026-11-21T10:05:00.000Z', checked_at: '2026-11-21T10:05:00.000Z' },
+    certificate: {
+      ...{ state: 'valid', issuer: "Let's Encrypt", valid_until: '2027-02-19T10:06:00.000Z', fault: null },
+      ...{ detail: null, who: null, fix: null, failed_at: null, next_at: '2027-01-20T10:06:00.000Z' },
+    },
     checks: [
       {
         ...{ name: 'routing', type: 'CNAME', host: 'ai.acme.example', expected: 'shops.llm.example' },
@@ -109,10 +151,9 @@ export const verifyDomainOperation = operation({
     ],
   },
   async run(context, { domain }) {
-    const { base } = settingsOf(context.services);
     const at = { org_id: resellerCaller(context).org_id, domain: pathDomain(domain) };
     const { row, checks } = await verifyDomain(context, at);
-    return { ...viewDomain(row, base), checks };
+    return { ...(await viewOne(context, at.org_id, row)), checks };
   },
 });
 

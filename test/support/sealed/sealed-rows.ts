@@ -39,6 +39,9 @@ function rowOf(table: string, n: number, seal: Sealing): Record<string, unknown>
   const hash = sha256(`${table} ${n} ${org_id}`);
   const request_id = newRequestId();
   const rows: Record<string, () => Record<string, unknown>> = {
+    acme_account: () => ({
+      ...{ directory_url: org_id, created_at: AT, private_key: of('private_key', org_id) },
+    }),
     byok_key: () => ({
       ...{ id: byok, org_id, provider_id: 'p', label: '', hint: '...', fallback_to_pool: false, ...times },
       secret_sealed: of('secret_sealed', byok),
@@ -83,6 +86,12 @@ function rowOf(table: string, n: number, seal: Sealing): Record<string, unknown>
     staff: () => ({
       ...{ ...person(staff), roles: ['super'], ...times },
       totp_secret: of('totp_secret', staff),
+    }),
+    storefront_certificate: () => ({
+      ...{ domain: `${n}.${org_id}`.toLowerCase(), org_id, next_at: AT, created_at: AT },
+      ...{ chain: '', issuer: '', not_before: AT, not_after: LATER },
+      order_key: of('order_key', `${n}.${org_id}`.toLowerCase()),
+      private_key: of('private_key', `${n}.${org_id}`.toLowerCase()),
     }),
     webhook: () => ({
       ...{ id: wh, org_id, url: 'https://a.example', events: ['*'], secret_hint: '', ...times },
