@@ -65,6 +65,7 @@ const fires: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SvcNobodyLeads: { svc_jobs_leading: '0x210' },
   SvcJobFails: { 'svc_job_failures_total{name="sweep_holds"}': '0+1x210' },
   SvcMailLate: { svc_mails_oldest_seconds: '3600x210' },
+  SvcCertificatesExpire: { 'svc_storefront_certificates{state="expiring"}': '1x210' },
   SvcRailSilent: { 'svc_rail_silent_seconds{rail="rail-a"}': '3700x210' },
   SvcWebhooksLate: { svc_outbox_oldest_seconds: '400x210' },
   SvcLimitsByShare: { svc_limits_local_share: '1x210' },

@@ -54,6 +54,28 @@ function podsOf(objects: readonly Manifest[]): Manifest[] {
 describe('the API server', () => {
   const variants: [string, ValueSet, Record<string, unknown>][] = [
     ...valueSets.map((values): [string, ValueSet, Record<string, unknown>] => [values, values, {}]),
+    [
+      'production with an Ingress of storefronts for cert-manager',
+      'production',
+      {
+        'storefronts.base': 'shops.example',
+        'storefronts.ingress': {
+          ...{ enabled: true, className: 'nginx', baseTlsSecret: 'shops-tls' },
+          annotations: { 'cert-manager.io/cluster-issuer': 'letsencrypt' },
+          domains: ['ai.acme.example', 'xn--bcher-kva.example'],
+        },
+      },
+    ],
+    [
+      'production with TLS of storefronts by the gateway',
+      'production',
+      {
+        ...{ 'storefronts.base': 'shops.example', 'storefronts.tls.enabled': true },
+        ...{ 'storefronts.tls.existingSecret.name': 'shops-tls' },
+        'storefronts.acme.directoryUrl': 'https://acme.example/dir',
+        'networkPolicy.adminFrom': [{ namespaceSelector: {} }],
+      },
+    ],
     ['production with a Deployment', 'production', { 'gateway.journal.persistent': false }],
     ['production without autoscaling', 'production', { 'gateway.autoscaling.enabled': false }],
     ['operator without a name for the cluster', 'operator-only', { 'operator.clusterId': '' }],

@@ -55,7 +55,13 @@ describe('settings', () => {
       'rails.a.baseUrl': 'https://rail-a.example',
       'rails.b.baseUrl': 'https://rail.example',
       'mail.existingSecret.caKey': 'ca.crt',
-      'storefronts.base': 'shops.example',
+      storefronts: {
+        ...{ base: 'shops.example', tls: { enabled: true, existingSecret: { name: 'shops-tls' } } },
+        acme: {
+          ...{ directoryUrl: 'https://acme.example/dir', email: 'ops@llm.example' },
+          eab: { kid: 'kid-1', existingSecret: { name: 'svc-acme' } },
+        },
+      },
       'webhooks.egressAllow': ['10.2.0.0/16'],
       'webhooks.dnsServers': ['10.0.0.2'],
       'ledger.shards.existingSecret.name': 'svc-shards',

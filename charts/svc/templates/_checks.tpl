@@ -39,6 +39,19 @@ What a schema cannot say in a sentence: values that make no sense together. The 
 {{- if and $v.mail.existingSecret.name (not $v.mail.from) -}}
   {{- fail "mail.from: a mail server is named and no address to send from; no gateway or worker starts so." -}}
 {{- end -}}
+{{- $shops := $v.storefronts -}}
+{{- if and (not $shops.base) (or $shops.ingress.enabled $shops.tls.enabled $shops.acme.directoryUrl) -}}
+  {{- fail "storefronts.base: an Ingress, TLS or certificates of storefronts are wanted and there are no storefronts; give the domain below which they are." -}}
+{{- end -}}
+{{- if and (or $shops.ingress.enabled $shops.tls.enabled) (not (and $v.gateway.enabled $v.admin.enabled)) -}}
+  {{- fail "storefronts: their hosts lead to gateway and admin; enable both, or switch storefronts.ingress and storefronts.tls off." -}}
+{{- end -}}
+{{- if and $shops.acme.directoryUrl (not $shops.tls.enabled) -}}
+  {{- fail "storefronts.tls.enabled: certificates are issued only for what the gateway serves over TLS itself." -}}
+{{- end -}}
+{{- if and $shops.acme.eab.kid (not $shops.acme.eab.existingSecret.name) -}}
+  {{- fail "storefronts.acme.eab.existingSecret.name: name the Secret that holds the key with this id." -}}
+{{- end -}}
 {{- $tls := $v.temporal.tls -}}
 {{- if and (not $tls.enabled) (or $tls.existingSecret.name $tls.serverName $v.temporal.apiKey.existingSecret.name) -}}
   {{- fail "temporal.tls.enabled: certificates and an API key for Temporal need TLS; without it the key would be sent in the clear." -}}

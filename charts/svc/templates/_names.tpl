@@ -54,6 +54,11 @@ labels:
 {{- printf "http://%s-gateway.%s.svc:%d" (include "svc.fullname" .) .Release.Namespace (int .Values.gateway.service.port) -}}
 {{- end -}}
 
+{{/* The console as the gateway reaches it. */}}
+{{- define "svc.adminService" -}}
+{{- printf "http://%s-admin.%s.svc:%d" (include "svc.fullname" .) .Release.Namespace (int .Values.admin.service.port) -}}
+{{- end -}}
+
 {{/* The gateway as the operator calls it. */}}
 {{- define "svc.gatewayUrl" -}}
 {{- if .Values.operator.gatewayUrl -}}

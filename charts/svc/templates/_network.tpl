@@ -1,6 +1,12 @@
 {{/* Who may call each program, and whom it may call. A list of peers that is empty means anybody, but for staff. */}}
 
 {{- define "svc.ingressOf.gateway" -}}
+{{- if .Values.storefronts.tls.enabled }}
+# Browsers, and the authority: anybody.
+- ports:
+    - { port: tls, protocol: TCP }
+    - { port: tls-http, protocol: TCP }
+{{- end }}
 - ports:
     - { port: http, protocol: TCP }
   {{- with .Values.networkPolicy.gatewayFrom }}
@@ -22,6 +28,11 @@
   {{- with .Values.networkPolicy.adminFrom }}
   from:
     {{- toYaml . | nindent 4 }}
+    {{- if and $.Values.storefronts.tls.enabled $.Values.gateway.enabled }}
+    - podSelector:
+        matchLabels:
+          {{- include "svc.selector" (dict "root" $ "component" "gateway") | nindent 10 }}
+    {{- end }}
   {{- end }}
 {{- with .Values.networkPolicy.staffFrom }}
 - ports:
@@ -98,6 +109,14 @@
 {{- end }}
 {{- if .Values.redis.existingSecret.name }}
 {{ include "svc.egressTo" .Values.networkPolicy.redis }}
+{{- end }}
+{{- if and .Values.storefronts.tls.enabled .Values.admin.enabled }}
+- ports:
+    - { port: tenant, protocol: TCP }
+  to:
+    - podSelector:
+        matchLabels:
+          {{- include "svc.selector" (dict "root" $ "component" "admin") | nindent 10 }}
 {{- end }}
 {{ include "svc.egressInternet" . }}
 {{ include "svc.egressMail" . }}

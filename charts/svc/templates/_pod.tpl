@@ -1,7 +1,7 @@
 {{/*
 The one shape of a pod: every program runs without rights, on a read-only root, with what it writes in /var/lib/svc
 (data) and /tmp. Takes `root`, `component`, `program` (its values), `command` and what it needs: `database`, `keyRing`,
-`rails`, `mail`, `providers`, `providerKeys`, `redis`, `data` (emptyDir | claim), `env`, `ports`, `probes`, `graceSeconds`,
+`rails`, `mail`, `storefrontTls`, `providers`, `providerKeys`, `redis`, `data` (emptyDir | claim), `env`, `ports`, `probes`, `graceSeconds`,
 `preStopSeconds`, `serviceAccount`.
 */}}
 
@@ -89,6 +89,10 @@ capabilities:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $eab := $v.storefronts.acme.eab -}}
+{{- if and .mail $v.storefronts.acme.directoryUrl $eab.kid }}
+{{ include "svc.secretEnv" (dict "env" "SVC_ACME_EAB_KEY" "name" $eab.existingSecret.name "key" $eab.existingSecret.key) }}
+{{- end }}
 {{- if and .mail $v.mail.existingSecret.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_SMTP_URL" "name" $v.mail.existingSecret.name "key" $v.mail.existingSecret.urlKey) }}
 {{- end }}
@@ -125,6 +129,11 @@ capabilities:
 {{- if and .mail (or $v.mail.existingSecret.dkimKey $v.mail.existingSecret.caKey) }}
 - name: mail
   mountPath: /etc/svc/mail
+  readOnly: true
+{{- end }}
+{{- if and .storefrontTls $v.storefronts.tls.existingSecret.name }}
+- name: storefront-tls
+  mountPath: /etc/svc/storefront-tls
   readOnly: true
 {{- end }}
 {{- if and .temporal $v.eInvoices.existingSecret.name $v.eInvoices.existingSecret.keysKey }}
@@ -195,6 +204,17 @@ capabilities:
       - key: {{ . }}
         path: ca.crt
       {{- end }}
+{{- end }}
+{{- if and .storefrontTls $v.storefronts.tls.existingSecret.name }}
+- name: storefront-tls
+  secret:
+    secretName: {{ $v.storefronts.tls.existingSecret.name }}
+    defaultMode: 0440
+    items:
+      - key: {{ $v.storefronts.tls.existingSecret.certKey }}
+        path: tls.crt
+      - key: {{ $v.storefronts.tls.existingSecret.keyKey }}
+        path: tls.key
 {{- end }}
 {{- if and .temporal $v.eInvoices.existingSecret.name $v.eInvoices.existingSecret.keysKey }}
 - name: e-invoices

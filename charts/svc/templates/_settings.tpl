@@ -37,6 +37,30 @@ SVC_SIGNUP: {{ $v.signup | quote }}
 SVC_STOREFRONT_BASE: {{ . | quote }}
 {{- end }}
 SVC_STOREFRONT_CA: {{ $v.storefronts.ca | quote }}
+{{- if $v.storefronts.tls.enabled }}
+SVC_TLS_PORT: "8443"
+SVC_TLS_HTTP_PORT: "8088"
+SVC_TLS_ADMIN_URL: {{ include "svc.adminService" . | quote }}
+{{- if $v.storefronts.tls.existingSecret.name }}
+SVC_TLS_CERT_FILE: /etc/svc/storefront-tls/tls.crt
+SVC_TLS_KEY_FILE: /etc/svc/storefront-tls/tls.key
+{{- end }}
+{{- end }}
+{{- with $v.storefronts.acme }}
+{{- if .directoryUrl }}
+SVC_ACME_DIRECTORY_URL: {{ .directoryUrl | quote }}
+SVC_ACME_WARN_DAYS: {{ int .warnDays | quote }}
+{{- with .email }}
+SVC_ACME_EMAIL: {{ . | quote }}
+{{- end }}
+{{- with .eab.kid }}
+SVC_ACME_EAB_KID: {{ . | quote }}
+{{- end }}
+{{- if $v.trustedCa.existingConfigMap }}
+SVC_ACME_CA_FILE: /etc/svc/trusted-ca/ca.crt
+{{- end }}
+{{- end }}
+{{- end }}
 SVC_PUBLIC_MIN_ORGS: {{ int64 $v.publicMinOrgs | quote }}
 SVC_CHALLENGE: {{ $v.challenge.kind | quote }}
 {{- with $v.challenge.siteKey }}
