@@ -101,6 +101,7 @@ function wireValue(schema: Plain, value: unknown): unknown {
   const { schema: inner, nullable } = partsOf(schema);
   if (value === null) return nullable ? null : undefined;
   if (isShaped(inner)) return wireObject(inner, value as Record<string, unknown>, {});
+  if (Array.isArray(value)) return value.map((item) => wireValue(inner.items ?? {}, item));
   return value;
 }
 

@@ -15,26 +15,24 @@ interface Act {
   /** What it is carried out with. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly org_id: Id<'org'> | null;
-  readonly amount_micro_usd: number;
+  /** What moves; null: a price or a rate, which needs a second person whatever it comes to. */
+  readonly amount_micro_usd: number | null;
   readonly reason: string;
 }
 
-/**
- * Goes on where one person may do this alone: up to 100 USD, and for `svcctl`, which has the database in its hands. Else the act is
- * stored for a second person and refused here; asked for again, it is the same one.
- * @throws ServiceError pending_approval, with the id in `details.approval_id`.
- */
-export async function askSecondPerson(context: Context, act: Act): Promise<void> {
-  const { caller } = context;
-  const { action, input, org_id, amount_micro_usd, reason } = act;
+function askerOf({ caller }: Context, action: string): Id<'staff'> | null {
   if (caller.kind !== 'staff') throw new Error(`${action} is an act of staff`);
-  const { staff_id } = caller;
-  if (staff_id === null || amount_micro_usd <= ALONE_MAX_MICRO_USD) return;
+  return caller.staff_id;
+}
+
+/** Stores `act` for a second person and returns its id; asked for again, it is the same one. */
+async function keep(context: Context, act: Act, asked_by: Id<'staff'>): Promise<Id<'approval'>> {
+  const { action, input, org_id, amount_micro_usd, reason } = act;
   const asked_at = context.now();
-  const id = await context.transaction(async (context) => {
+  return context.transaction(async (context) => {
     const made = await putApproval(context.db, {
       ...{ id: context.newId('approval'), action, input, input_hash: sha256(canonicalJson(input)) },
-      ...{ org_id, amount_micro_usd, reason, asked_by: staff_id, asked_at },
+      ...{ org_id, amount_micro_usd, reason, asked_by, asked_at },
       expires_at: new Date(asked_at.getTime() + WAITS_DAYS * DAY_MS),
     });
     if (made.is_new)
@@ -45,6 +43,30 @@ export async function askSecondPerson(context: Context, act: Act): Promise<void>
       });
     return made.id;
   });
+}
+
+/**
+ * Stores an act that always needs a second person, and returns its id.
+ * @throws ServiceError permission_denied for `svcctl`, which has no name to tell one person from another.
+ */
+export async function propose(context: Context, act: Act): Promise<Id<'approval'>> {
+  const asker = askerOf(context, act.action);
+  if (asker === null) throw new ServiceError('permission_denied', 'A person proposes this, in the console.');
+  return keep(context, act, asker);
+}
+
+/**
+ * Goes on where one person may do this alone: up to 100 USD, and for `svcctl`, which has the database in its hands. Else the act is
+ * stored for a second person and refused here; asked for again, it is the same one.
+ * @throws ServiceError pending_approval, with the id in `details.approval_id`.
+ */
+export async function askSecondPerson(
+  context: Context,
+  act: Act & { readonly amount_micro_usd: number },
+): Promise<void> {
+  const asker = askerOf(context, act.action);
+  if (asker === null || act.amount_micro_usd <= ALONE_MAX_MICRO_USD) return;
+  const id = await keep(context, act, asker);
   throw new ServiceError(
     'pending_approval',
     `Above 100 USD this needs a second person. It waits under Approvals for ${WAITS_DAYS} days.`,

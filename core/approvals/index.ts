@@ -1,3 +1,3 @@
-export { askSecondPerson } from './ask.ts';
-export { decideApproval, listApprovals, lockApproval } from './store.ts';
+export { askSecondPerson, propose } from './ask.ts';
+export { decideApproval, findApproval, listApprovals, lockApproval } from './store.ts';
 export type { Approval } from './types.ts';

@@ -65,6 +65,16 @@ export async function lockApproval(db: Db, id: Id<'approval'>): Promise<Approval
   return rows[0] ?? null;
 }
 
+/** An act that was asked for, in whatever state; null when there is none. */
+export async function findApproval(db: Db, id: Id<'approval'>): Promise<Approval | null> {
+  const { rows } = await db.query<Approval>({
+    name: 'approvals.find',
+    text: `select ${COLUMNS} ${FROM} where approval.id = $1`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
 /** Notes what became of an act that is locked. */
 export async function decideApproval(
   db: Db,

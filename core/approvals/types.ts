@@ -8,8 +8,8 @@ export interface Approval {
   readonly input: Readonly<Record<string, unknown>>;
   readonly org_id: Id<'org'> | null;
   readonly org_name: string | null;
-  /** What moves. */
-  readonly amount_micro_usd: number;
+  /** What moves; null: a price or a rate. */
+  readonly amount_micro_usd: number | null;
   readonly reason: string;
   readonly status: 'pending' | 'approved' | 'refused' | 'withdrawn';
   readonly asked_by: Id<'staff'>;

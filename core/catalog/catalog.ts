@@ -1,4 +1,4 @@
-// Loads files into a snapshot and keeps it: readers see one snapshot or the next, never a mixture, and a faulty file
+// Loads files, and prices that staff set, into a snapshot and keeps it: readers see one snapshot or the next, never a mixture, and a faulty file
 // leaves the running one in place.
 import { readFile as readBytes, stat } from 'node:fs/promises';
 import type { Pool } from '../db/index.ts';
@@ -15,6 +15,8 @@ import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
 import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
 import { noteDeprecations, noteRepriced, noteScheduled } from './news/note.ts';
+import { filedEndpoints, withSet } from './set-prices/filed.ts';
+import { lastSetNo, listSetPrices } from './set-prices/store.ts';
 import {
   addPriceHistory,
   type KnownModel,
@@ -162,7 +164,7 @@ function assemble(draft: CatalogDraft, numbers: Numbers): Catalog {
 }
 
 /**
- * The snapshot of `paths` (later ones over earlier ones), with the numbers that models, endpoints and prices have in
+ * The snapshot of `paths` (later ones over earlier ones) and of the prices that staff set, with the numbers that models, endpoints and prices have in
  * `db`. Safe when several processes start at once.
  * @throws CatalogError when a file cannot be used; then nothing was written.
  */
@@ -173,13 +175,18 @@ export async function loadCatalog(
 ): Promise<Catalog> {
   const at = now();
   const merged = await readFiles(paths, options);
-  const draft = buildDraft(merged, {
+  const set = await listSetPrices(db, null);
+  const draft = buildDraft(withSet(merged, set, options.formats), {
     formats: options.formats,
     missing: missingOf,
     today: at.toISOString().slice(0, 10),
   });
   const numbers = await db.transaction((tx) => number(tx, draft, at));
-  const catalog: Catalog = { ...assemble(draft, numbers), atTier: tierMemory(db, () => catalog) };
+  const catalog: Catalog = {
+    ...assemble(draft, numbers),
+    filed: filedEndpoints(merged, options.formats),
+    atTier: tierMemory(db, () => catalog),
+  };
   return catalog;
 }
 
@@ -223,9 +230,9 @@ async function stampOf(paths: readonly string[]): Promise<string> {
   return (await Promise.all(stamps)).join(' ');
 }
 
-/** What decides what is loaded from `paths`: the files, and the day, on which models retire. */
-async function stampOfCatalog(paths: readonly string[]): Promise<string> {
-  return `${now().toISOString().slice(0, 10)} ${await stampOf(paths)}`;
+/** What decides what is loaded from `paths`: the files, the day, on which models retire, and what staff set. */
+async function stampOfCatalog(db: Db, paths: readonly string[]): Promise<string> {
+  return `${now().toISOString().slice(0, 10)} ${await lastSetNo(db)} ${await stampOf(paths)}`;
 }
 
 /** What decides which keys its providers have, of what can change in a running process. */
@@ -243,7 +250,7 @@ function tellSpoiltKeys({ providers }: Catalog, log: Log): void {
 }
 
 /**
- * A catalog that follows its files, and those of provider keys: a change is picked up within `poll_ms` (default 10 s,
+ * A catalog that follows its files, those of provider keys, and the prices that staff set: a change is picked up within `poll_ms` (default 10 s,
  * 0 = only by `reload`), a faulty one is logged and waits to be mended.
  * @throws CatalogError when the files cannot be used at the start.
  */
@@ -258,7 +265,7 @@ export async function openCatalog(args: {
 }): Promise<CatalogHandle> {
   const { db, files, log } = args;
   const options = { formats: args.formats, insecure_upstreams: args.insecure_upstreams ?? false };
-  let stamp = await stampOfCatalog(files);
+  let stamp = await stampOfCatalog(db, files);
   let catalog = await loadCatalog(db, files, options);
   let key_stamp = await stampOfKeys(catalog);
   tellSpoiltKeys(catalog, log);
@@ -277,7 +284,11 @@ export async function openCatalog(args: {
     return next;
   }
   async function follow(): Promise<void> {
-    const seen = await stampOfCatalog(files);
+    const seen = await stampOfCatalog(db, files).catch((error: unknown) => {
+      // Without a database nothing can be loaded either.
+      log.warn({ error }, 'the database cannot say whether prices were set; the running catalog stays');
+      return stamp;
+    });
     const seen_keys = await stampOfKeys(catalog);
     if (seen === stamp && seen_keys === key_stamp) return;
     try {

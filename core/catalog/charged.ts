@@ -3,15 +3,8 @@
 // pricing gives it to resellers' tiers.
 import { milliNanoFromDecimal, mulDivHalfUp, type NanoUsd, nanoUsd } from '../kernel/index.ts';
 import type { FileEndpoint, FilePrice } from './file-schema.ts';
-import {
-  type ExactRates,
-  type PriceBand,
-  type PriceVersion,
-  type RateKind,
-  type Rates,
-  rateKinds,
-  type Unrounded,
-} from './types.ts';
+import { type RateKind, rateKinds } from './kinds.ts';
+import type { ExactRates, PriceBand, PriceVersion, Rates, Unrounded } from './types.ts';
 
 /** USD per million units as decimal strings, by line kind; what a file says before markup. */
 export type ListRates = { readonly [K in RateKind]?: string } & {

@@ -1,7 +1,7 @@
 // The shape of a providers file; also the shape of the committed catalog.yaml.
 import { type Static, Type } from 'typebox';
+import { cancelBillings, rateKinds } from './kinds.ts';
 import { presetNames } from './presets/names.ts';
-import { cancelBillings, rateKinds } from './types.ts';
 
 /** A string out of a list; faults name the list, which they do not for a union of literals. */
 function oneOf<const T extends string>(...values: T[]) {

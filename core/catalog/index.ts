@@ -11,6 +11,7 @@ export {
 export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
+export { type RateKind, rateKinds } from './kinds.ts';
 export { SANDBOX } from './merge.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
@@ -26,10 +27,14 @@ export { presetNames } from './presets/names.ts';
 export { type Preset, presets } from './presets/presets.ts';
 export { listPriceRecords, type PriceRecord } from './recent-store.ts';
 export { scheduledPrices } from './scheduled.ts';
+export { chargedNano, priceOfUse } from './set-prices/charge.ts';
+export { OVERTAKEN, type PlannedPrice, planPrice, setPrice, type WantedPrice } from './set-prices/plan.ts';
+export { type RatePair, withSetPrices } from './set-prices/rows.ts';
+export { listSetPrices, listSetRecords } from './set-prices/store.ts';
 export { type EndpointFigures, type Figures, figuresOf, type ModelFigures } from './shown/figures.ts';
 export { listProvidersOperation, ProviderView } from './shown/providers.ts';
 export { ModelSearch, modelModalities, modelSorts, searchModels } from './shown/search.ts';
-export { findEndpointByNo, selectPriceHistory, selectTierPrices } from './store.ts';
+export { findEndpointByNo, selectPrice, selectPriceHistory, selectTierPrices } from './store.ts';
 export { callersCatalog, catalogAt, catalogOfOrg, ratesAtTier } from './tiers/tiers.ts';
 export {
   type Catalog,
@@ -41,9 +46,7 @@ export {
   type OwnKeyName,
   type PriceVersion,
   type Provider,
-  type RateKind,
   type Rates,
-  rateKinds,
   stopsWhenLeft,
   type TargetCapabilities,
   type WireFacts,

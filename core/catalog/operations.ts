@@ -1,8 +1,8 @@
 // The catalog over REST.
 import { type Static, Type } from 'typebox';
 import { type Context, listOf, named, nullable, operation, orgCaller } from '../kernel/index.ts';
-import { endpointExample, modelExample } from './examples.ts';
 import { getNamedModel } from './named-model.ts';
+import { endpointExample, modelExample } from './shown/examples.ts';
 import { figuresOf } from './shown/figures.ts';
 import { listProvidersOperation } from './shown/providers.ts';
 import { ModelSearch, searchModels } from './shown/search.ts';

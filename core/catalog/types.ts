@@ -1,5 +1,7 @@
 // The catalog as the hot path sees it: an immutable snapshot, swapped whole.
 import type { Id, NanoUsd } from '../kernel/index.ts';
+import type { CancelBilling, RateKind } from './kinds.ts';
+import type { FiledEndpoint } from './set-prices/filed-endpoint.ts';
 
 /** What a model makes in place of text: vectors of texts, or an order of documents. Told by `modalities.out`. */
 export type ModelTask = 'embed' | 'rerank';
@@ -52,22 +54,6 @@ export interface TargetCapabilities {
   max_output: number;
 }
 
-export const rateKinds = [
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'cache_write_5m',
-  'cache_write_1h',
-  'reasoning',
-  'audio_input',
-  'audio_output',
-  'image_input',
-  'image_output',
-  'search_unit',
-  'request',
-] as const;
-export type RateKind = (typeof rateKinds)[number];
 /**
  * Charged nano-USD per unit; absent kinds follow the fallbacks of docs/money/pricing.md#lines. `input` and `output` always
  * present.
@@ -132,13 +118,6 @@ export interface OwnKeyName {
   readonly hint: string;
   readonly fallback_to_pool: boolean;
 }
-
-export const cancelBillings = ['stops', 'stops_all', 'bills_full', 'unknown'] as const;
-/**
- * What a provider does to the bill when its connection is closed: `stops` of a stream, `stops_all` of a whole answer as
- * well, because the server ends the work.
- */
-export type CancelBilling = (typeof cancelBillings)[number];
 
 /** Whether closing a stream stops its bill, as far as all tokens of it are shown. */
 export function stopsWhenLeft(endpoint: Pick<Endpoint, 'cancel_billing' | 'hidden_reasoning'>): boolean {
@@ -246,6 +225,8 @@ export interface Catalog {
   readonly providers: ReadonlyMap<string, Provider>;
   /** What a test key sees: every model, answered by two sandbox endpoints; see `findModel`. */
   readonly sandbox: ReadonlyMap<string, Model>;
+  /** Endpoints as the files have them, from which staff set other prices. Absent: it was not loaded from files. */
+  readonly filed?: ReadonlyMap<Id<'endpoint'>, FiledEndpoint>;
   /** The same at the prices of a reseller's tier; from memory where it was asked before. Absent: no tier was ever stored. */
   readonly atTier?: (tier_bps: number) => Catalog | Promise<Catalog>;
 }

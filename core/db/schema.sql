@@ -109,6 +109,24 @@ CREATE INDEX price_version_of_endpoint ON catalog.price_version USING btree (end
 CREATE TRIGGER price_version_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.price_version FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
 grant insert, select on catalog.price_version to svc_runtime;
 
+create table catalog.set_price (
+  set_no integer not null generated always as identity,
+  endpoint_no integer not null,
+  from_day date not null,
+  prices jsonb not null,
+  replaces text not null,
+  approval_id text not null,
+  set_at timestamp with time zone not null,
+  constraint set_price_pkey PRIMARY KEY (set_no),
+  constraint set_price_once_per_approval UNIQUE (approval_id),
+  constraint set_price_replaces_check CHECK ((replaces ~ '^[0-9a-f]{64}$'::text)),
+  constraint set_price_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES approval(id),
+  constraint set_price_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no)
+);
+CREATE INDEX set_price_of_endpoint ON catalog.set_price USING btree (endpoint_no, from_day, set_no);
+CREATE TRIGGER set_price_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.set_price FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.set_price to svc_runtime;
+
 create table ledger.block (
   book_id bigint not null,
   block_no bigint not null,
@@ -546,7 +564,7 @@ create table public.approval (
   input jsonb not null,
   input_hash bytea not null,
   org_id text,
-  amount_micro_usd bigint not null,
+  amount_micro_usd bigint,
   reason text not null,
   status text not null,
   asked_by text not null,

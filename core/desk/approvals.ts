@@ -14,6 +14,7 @@ import {
   pageInput,
   pageOf,
   ServiceError,
+  staffRoles,
   Time,
   walkPage,
 } from '../kernel/index.ts';
@@ -22,14 +23,16 @@ import { namedFacts } from './schema.ts';
 
 /** `lapsed`: nobody decided in time; it can be asked for again. */
 export const approvalStates = ['pending', 'lapsed', 'approved', 'refused', 'withdrawn'] as const;
-const finance = { kind: 'staff', roles: ['finance'] } as const;
+/** Who decides something; which acts, `acts` says. */
+const deciders = { kind: 'staff', roles: ['finance', 'catalog'] } as const;
 
 export const ApprovalView = Type.Object({
   id: Type.String(),
   action: Type.String({ description: 'name of the operation: `staff.credits.grant`' }),
   org_id: nullable(Type.String()),
   org_name: nullable(Type.String()),
-  amount_micro_usd: Type.Integer({ description: 'what moves' }),
+  amount_micro_usd: nullable(Type.Integer({ description: 'what moves; null: a price or a rate' })),
+  decided_by_roles: Type.Array(oneOf(staffRoles), { description: 'who may decide it, besides `super`' }),
   input: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
   reason: Type.String(),
   status: oneOf(approvalStates, 'ApprovalStatus'),
@@ -46,6 +49,7 @@ function viewApproval(approval: Approval, at: Date): ApprovalView {
   const { id, action, org_id, org_name, amount_micro_usd, reason, status, note } = approval;
   return {
     ...{ id, action, org_id, org_name, amount_micro_usd, reason, note },
+    decided_by_roles: [...(acts[action]?.roles ?? [])],
     input: namedFacts(approval.input),
     status: status === 'pending' && approval.expires_at <= at ? 'lapsed' : status,
     asked_by: approval.asked_by_email,
@@ -62,6 +66,7 @@ const example: ApprovalView = {
   org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   org_name: 'Acme',
   amount_micro_usd: 500_000_000,
+  decided_by_roles: ['finance'],
   input: [{ name: 'amount_micro', value: '500000000' }],
   reason: 'as agreed in the contract',
   status: 'approved',
@@ -78,7 +83,7 @@ export const listApprovalsOperation = operation({
   method: 'GET',
   path: '/staff/approvals',
   summary: 'List acts that need or had a second person, newest first',
-  audience: { kind: 'staff', roles: ['finance', 'support', 'compliance'] },
+  audience: { kind: 'staff', roles: ['finance', 'support', 'compliance', 'catalog'] },
   input: Type.Object({
     waiting: Type.Optional(
       Type.Boolean({ description: 'only those that can be approved now; false: only the others' }),
@@ -121,11 +126,22 @@ async function lockOpen(context: Context, id: string) {
   // `svcctl` has no name to tell one person from another.
   if (staff_id === null)
     throw new ServiceError('permission_denied', 'A person decides this, in the console.');
+  const act = acts[found.action];
+  if (act === undefined) throw new Error(`no act ${found.action}`);
+  const has = caller.kind === 'staff' ? caller.roles : [];
+  if (!has.some((role) => role === 'super' || act.roles.includes(role)))
+    throw new ServiceError(
+      'permission_denied',
+      `This is decided by who has the role ${act.roles.join(' or ')}.`,
+      {
+        details: { roles: [...act.roles] },
+      },
+    );
   const { status } = viewApproval(found, context.now());
   const is_over = status !== 'pending' && status !== 'lapsed';
   if (is_over)
     throw new ServiceError('state_conflict', `It was ${status} already.`, { details: { state: status } });
-  return { found, status, staff_id };
+  return { found, act, status, staff_id };
 }
 
 function decided(context: Context, found: Approval, change: Partial<Approval>) {
@@ -139,7 +155,7 @@ export const approveActOperation = operation({
   method: 'POST',
   path: '/staff/approvals/:id/approve',
   summary: 'Approve what somebody else asked for: it is done at once',
-  audience: finance,
+  audience: deciders,
   input: Type.Object({ id: Type.String(), note: Type.Optional(lineOf(500)) }),
   output: Type.Object({
     approval: ApprovalView,
@@ -149,7 +165,7 @@ export const approveActOperation = operation({
   example: { approval: example, csv: null },
   run: (context, { id, note = null }) =>
     context.transaction(async (context) => {
-      const { found, status, staff_id } = await lockOpen(context, id);
+      const { found, act, status, staff_id } = await lockOpen(context, id);
       if (staff_id === found.asked_by)
         throw new ServiceError('permission_denied', 'You asked for this. Somebody else approves it.', {
           details: { asked_by: found.asked_by },
@@ -158,9 +174,7 @@ export const approveActOperation = operation({
         throw new ServiceError('state_conflict', 'It waited too long. It can be asked for again.', {
           details: { state: 'lapsed' },
         });
-      const act = acts[found.action];
-      if (act === undefined) throw new Error(`no act ${found.action}`);
-      const { csv } = await act(context, found.input);
+      const { csv } = await act.run(context, found.input, found);
       const at = context.now();
       await decideApproval(context.db, { id: found.id, status: 'approved', by: staff_id, note, at });
       await writeAudit(context, {
@@ -181,7 +195,7 @@ export const refuseActOperation = operation({
   method: 'POST',
   path: '/staff/approvals/:id/refuse',
   summary: 'Refuse what somebody asked for, or take back what one asked for oneself',
-  audience: finance,
+  audience: deciders,
   input: Type.Object({ id: Type.String(), reason: lineOf(500) }),
   output: Type.Object({ approval: ApprovalView }),
   errors: ['state_conflict'],

@@ -25,6 +25,15 @@ export {
   listStaffTopupsOperation,
   resolveItemOperation,
 } from './operations.ts';
+export {
+  getProposedPriceOperation,
+  listSetPricesOperation,
+  previewPriceOperation,
+  proposePriceOperation,
+  SetPriceView,
+  setPriceStates,
+} from './prices/operations.ts';
+export { PricePlanView } from './prices/schema.ts';
 export { ActView, DocumentView, ItemView } from './schema.ts';
 export {
   allowShadows,

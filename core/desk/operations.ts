@@ -32,6 +32,12 @@ import { findMailsOperation, releaseAddressOperation, resendMailOperation } from
 import { getOutboxOperation } from './operate/outbox.ts';
 import { getFxOperation, listPricesOperation } from './operate/prices.ts';
 import { listWorkflowsOperation } from './operate/workflows.ts';
+import {
+  getProposedPriceOperation,
+  listSetPricesOperation,
+  previewPriceOperation,
+  proposePriceOperation,
+} from './prices/operations.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
 import { getShadowAllowanceOperation, setShadowAllowanceOperation } from './shadows.ts';
 
@@ -273,4 +279,8 @@ export const deskOperations = [
   getOutboxOperation,
   getFxOperation,
   listPricesOperation,
+  previewPriceOperation,
+  proposePriceOperation,
+  getProposedPriceOperation,
+  listSetPricesOperation,
 ] as const;

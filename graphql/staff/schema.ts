@@ -57,6 +57,7 @@ import { addNewOrgs } from './new-orgs.ts';
 import { addOperate } from './operate.ts';
 import { addOrgErasure } from './org-erasure.ts';
 import { addPlans } from './plans.ts';
+import { addPrices } from './prices.ts';
 import { addResellers } from './resellers.ts';
 import { addSupport } from './support.ts';
 import { addTickets } from './tickets.ts';
@@ -361,6 +362,7 @@ addMails(parts);
 addClosing(parts);
 addOrgErasure(parts);
 addPlans(parts);
+addPrices(parts);
 addResellers(parts);
 addOperate(parts);
 const decided = (t: Any) => ({

@@ -6,7 +6,7 @@ import { createStaffApp } from '@svc/admin-graphql/staff.ts';
 import { Streams } from '@svc/admin-graphql/streams.ts';
 import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
-import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { FiguresMemory, figureServices } from '@svc/core/figures/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
@@ -43,6 +43,8 @@ export interface World {
   readonly defects: unknown[];
   ask(at: FastifyInstance, token: string, query: string, variables?: object, more?: object): Promise<Answer>;
   signInStaff(roles: readonly StaffRole[]): Promise<string>;
+  /** The catalog of the listeners, which is loaded again by hand alone. */
+  readonly catalog: CatalogHandle;
 }
 
 /** The answer of a request as GraphQL says it. */
@@ -118,7 +120,7 @@ export async function startWorld(
   });
   let members = 0;
   return {
-    ...{ harness, gateway, tenant, staff, statements, defects },
+    ...{ harness, gateway, tenant, staff, statements, defects, catalog },
     async ask(at, token, query, variables = {}, more = {}) {
       const response = await at.inject({
         method: 'POST',

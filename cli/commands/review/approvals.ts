@@ -21,7 +21,7 @@ export const command: Command = {
       const lines = json.map(
         (one) =>
           `${one.id}  ${one.action}${one.org_name === null ? '' : ` of ${one.org_name}`}: ` +
-          `${one.amount_micro_usd} micro-USD, asked by ${one.asked_by} (${one.reason}), until ${one.expires_at}`,
+          `${one.amount_micro_usd === null ? '' : `${one.amount_micro_usd} micro-USD, `}asked by ${one.asked_by} (${one.reason}), until ${one.expires_at}`,
       );
       return { json, text: lines.length === 0 ? 'Nothing waits.' : lines.join('\n') };
     });

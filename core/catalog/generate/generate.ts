@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { findProvider, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
-import { type RateKind, rateKinds } from '../types.ts';
+import { type RateKind, rateKinds } from '../kinds.ts';
 import type { Host, Row } from './makers.ts';
 import { cancelBilling, providers } from './providers.ts';
 import { rows } from './table.ts';

@@ -3,8 +3,9 @@
 // notes nothing. Who is told is not asked here: a catalog with many changes is loaded as fast as any.
 import { canonicalJson, type Db } from '../../kernel/index.ts';
 import { OWN_KEY, type PriceContent, STANDARD, TEST } from '../build.ts';
+import { type RateKind, rateKinds } from '../kinds.ts';
 import type { KnownModel, Repriced } from '../store.ts';
-import { type ComingPrice, type Model, type RateKind, type Rates, rateKinds } from '../types.ts';
+import type { ComingPrice, Model, Rates } from '../types.ts';
 import { addDeprecations, insertNews, type NewNews, selectDeprecations, withoutKnown } from './store.ts';
 
 const SUMMARY_MAX = 500;

@@ -2,7 +2,7 @@
 // and a list of quirks. Each is configuration only; every part can be overridden in the file. What the flags mean
 // stands with the adapter (core/inference/formats/openai-chat/words/fields.ts) and in docs/providers.md.
 import type { FileProvider } from '../file-schema.ts';
-import type { CancelBilling } from '../types.ts';
+import type { CancelBilling } from '../kinds.ts';
 import type { PresetName } from './names.ts';
 
 export interface Preset {

@@ -1,6 +1,7 @@
 // What was metered in a span of time, by the time inside the request id: the order of the primary key of metering records.
-import { crockford, type Db, type RequestId } from '../../kernel/index.ts';
+import { crockford, type Db, type MicroUsd, type RequestId } from '../../kernel/index.ts';
 import { ulidToUuid, uuidToUlid } from '../batch/encode.ts';
+import { type Metered, type MeteredRow, unitsOf } from '../read-store.ts';
 
 /** The lowest request id of a millisecond, as the ledger keeps it. */
 const lowest = (at: Date) => ulidToUuid(crockford(at.getTime(), 10) + '0'.repeat(16));
@@ -43,4 +44,32 @@ export async function listMetered(
     values: [lowest(from), lowest(until), after === null ? null : ulidToUuid(after), limit],
   });
   return rows.map(({ request_id }) => uuidToUlid(request_id) as RequestId);
+}
+
+/** Calls that used and cost the same, at one price. */
+export interface MeteredAlike extends Pick<Metered, 'units' | 'estimated' | 'price_no'> {
+  readonly calls: number;
+  /** Of one of them. */
+  readonly cost_micro_usd: MicroUsd;
+}
+
+/** Calls of an endpoint that began in a span, those that are alike together, at most `limit` such groups. */
+export async function listMeteredAlike(
+  ledger: Db,
+  { endpoint_no, from, until, limit }: Span & { readonly endpoint_no: number; readonly limit: number },
+): Promise<MeteredAlike[]> {
+  const { rows } = await ledger.query<MeteredRow & Omit<MeteredAlike, 'units'>>({
+    name: 'ledger.list_metered_alike',
+    text: `
+      select count(*)::bigint as calls, price_no, cost as cost_micro_usd, estimated, input_tokens, output_tokens,
+             cache_read_tokens, cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens,
+             other_units
+        from ledger.meter
+       where request_id >= $1 and request_id < $2 and endpoint_no = $3
+       group by 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 limit $4`,
+    values: [lowest(from), lowest(until), endpoint_no, limit],
+  });
+  return rows.map(({ calls, price_no, cost_micro_usd, estimated, ...units }) => ({
+    ...{ calls, price_no, cost_micro_usd, estimated, units: unitsOf(units) },
+  }));
 }

@@ -29,6 +29,7 @@ const verbs: Readonly<Record<string, string>> = {
   'staff.redeem.create': 'Make codes',
   'staff.topups.accept': 'Book a payment in review',
   'staff.topups.refuse': 'Give a payment in review back',
+  'staff.prices.propose': 'Set prices of an endpoint',
 };
 /** What the title and the line below it say already. */
 const repeated: ReadonlySet<string> = new Set(['id', 'reason']);
@@ -42,6 +43,7 @@ const ends: Readonly<Record<Row['status'], string>> = {
 };
 
 function titleOf(row: Row): string {
+  if (row.amountMicroUsd === null) return verbOf(row);
   const who = row.action === 'staff.credits.grant' ? 'to' : 'of';
   const whose = row.orgName ? ` ${who} ${row.orgName}` : '';
   return `${verbOf(row)}${whose}: ${exactText(row.amountMicroUsd)}`;

@@ -1,5 +1,5 @@
 // Documented answers of the model routes; a test checks them against the schemas.
-import type { EndpointView, ModelView } from './view.ts';
+import type { EndpointView, ModelView } from '../view.ts';
 
 export const modelExample: ModelView = {
   id: 'acme/fast-1',
