@@ -38,6 +38,9 @@ export function useMay(...wanted: readonly StaffRole[]): boolean {
   return roles.some((role) => role === 'super' || wanted.includes(role));
 }
 
+/** A role as sessions name it. */
+export const roleOf = (role: string): StaffRole => role.toLowerCase() as StaffRole;
+
 /** The roles of who is signed in. */
 export function useRoles(): readonly StaffRole[] {
   useSessionState();

@@ -15,9 +15,11 @@ import { PageHead } from '../../../ui/card.tsx';
 import { exactText } from '../../../ui/format/money.ts';
 import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
-import { useMay } from '../../realm.ts';
+import { roleOf, useMay } from '../../realm.ts';
 import { CodesDialog } from '../codes/codes-dialog.tsx';
 import { DecideDialog } from '../decide-dialog.tsx';
+import { priceFacts } from '../prices/form.ts';
+import { ProposedPrice } from '../prices/plan-view.tsx';
 import { WaitingCard } from '../waiting-card.tsx';
 
 const PAGE = 20;
@@ -32,7 +34,8 @@ const verbs: Readonly<Record<string, string>> = {
   'staff.prices.propose': 'Set prices of an endpoint',
 };
 /** What the title and the line below it say already. */
-const repeated: ReadonlySet<string> = new Set(['id', 'reason']);
+const repeated: ReadonlySet<string> = new Set(['id', 'reason', 'changes', 'replaces', 'endpoint_id']);
+const PRICE = 'staff.prices.propose';
 const verbOf = ({ action }: Row) => verbs[action] ?? action;
 const ends: Readonly<Record<Row['status'], string>> = {
   PENDING: 'Waits',
@@ -69,6 +72,21 @@ function Facts({ row }: { row: Row }) {
   );
 }
 
+/** What waits is shown with what it comes to now; of what was decided the amounts that were asked for. */
+function PriceFacts({ row }: { row: Row }) {
+  if (row.status === 'PENDING') return <ProposedPrice approvalId={row.id} />;
+  return (
+    <dl className="facts num">
+      {priceFacts(row.input).map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 function Outcome({ row }: { row: Row }) {
   if (row.decidedBy === null || row.decidedAt === null) return null;
   return (
@@ -80,7 +98,7 @@ function Outcome({ row }: { row: Row }) {
 }
 
 function Buttons({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void }) {
-  const may = useMay('finance');
+  const may = useMay(...row.decidedByRoles.map(roleOf));
   const is_mine = useIsMine(row);
   const waits = row.status === 'PENDING';
   return (
@@ -125,7 +143,7 @@ function Act({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void
         </span>
       </div>
       <p className="soft">“{row.reason}”</p>
-      <Facts row={row} />
+      {row.action === PRICE ? <PriceFacts row={row} /> : <Facts row={row} />}
       <Outcome row={row} />
       <Buttons row={row} onDecide={onDecide} />
     </li>
@@ -216,7 +234,7 @@ export function ApprovalsPage() {
   return (
     <>
       <PageHead title="Approvals">
-        <p>What moves more than $100.00 needs two people: one asks, another one approves.</p>
+        <p>Prices, and what moves more than $100.00, need two people: one asks, another one approves.</p>
       </PageHead>
       <div className="stack">
         <List key={`waiting ${made}`} waiting onDecide={setDoing} />

@@ -1,4 +1,4 @@
-// What endpoints cost from when on, and exchange rates of the last days. Both are read here and changed elsewhere.
+// What endpoints cost from when on, other prices that staff propose, and exchange rates of the last days.
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
@@ -10,6 +10,7 @@ import {
   type StaffRatesQuery,
 } from '../../../api/gen/staff/graphql.ts';
 import { OlderFoot, useOlder } from '../../../pages/credits/older.tsx';
+import { Button } from '../../../ui/button.tsx';
 import { Card, PageHead } from '../../../ui/card.tsx';
 import { dateText } from '../../../ui/format/time.ts';
 import { BoneRows, Empty, ErrorBox } from '../../../ui/states.tsx';
@@ -17,8 +18,11 @@ import { Status } from '../../../ui/status.tsx';
 import { Columns, Table } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { To } from '../../go.tsx';
+import { useMay } from '../../realm.ts';
 import { readFindSearch } from '../../search.ts';
 import { FindForm } from '../find-form.tsx';
+import { ProposeDialog } from './propose-dialog.tsx';
+import { SetPricesCard } from './set-prices-card.tsx';
 import { feeText, historyOf, rateText, sourceText } from './words.ts';
 
 type Rates = NonNullable<StaffRatesQuery['fxRates']>;
@@ -26,12 +30,24 @@ type Price = NonNullable<StaffPricesQuery['priceVersions']>['nodes'][number];
 
 const PAGE = 30;
 
-function PriceLine({ price }: { price: Price }) {
+/** Sandbox endpoints have no price of their own to propose. */
+const isPresent = ({ use, effectiveUntil, provider }: Price) =>
+  use === 'standard' && effectiveUntil === null && provider !== 'sandbox';
+
+function PriceLine({ price, onPropose }: { price: Price; onPropose: (() => void) | null }) {
   return (
     <tr>
       <td className="mail-answer">
         {price.model}
         <div className="sub mono">{price.endpointId}</div>
+        {onPropose && (
+          <Button
+            onClick={onPropose}
+            aria-label={`Propose a price of ${price.model} at ${price.provider}, ${price.endpointId}`}
+          >
+            Propose a price…
+          </Button>
+        )}
       </td>
       <td data-label="Provider">
         {price.provider}
@@ -59,7 +75,9 @@ function PriceLine({ price }: { price: Price }) {
   );
 }
 
-function PricesCard({ model }: { model: string | undefined }) {
+function PricesCard({ model, onSaid }: { model: string | undefined; onSaid: (said: string) => void }) {
+  const may = useMay('catalog', 'finance');
+  const [proposing, setProposing] = useState<Price | null>(null);
   const client = useClient();
   const variables = { first: PAGE, ...(model === undefined ? {} : { model }) };
   const [{ data, error }, again] = useQuery({ query: StaffPricesDocument, variables });
@@ -72,7 +90,7 @@ function PricesCard({ model }: { model: string | undefined }) {
   if (error && !data?.priceVersions)
     return <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />;
   return (
-    <Card title="Prices" note="Newest first. They come from the files of the catalog." flush>
+    <Card title="Prices" note="Newest first. They come from the files of the catalog, and from staff." flush>
       {rows?.length === 0 ? (
         <Empty title={model === undefined ? 'No price yet' : `No price of a model with ${model}`}>
           Prices stand here once a gateway has loaded its catalog.
@@ -84,12 +102,28 @@ function PricesCard({ model }: { model: string | undefined }) {
             {rows === undefined ? (
               <BoneRows rows={5} columns={5} />
             ) : (
-              rows.map((price) => <PriceLine key={`${price.id} ${price.effectiveFrom}`} price={price} />)
+              rows.map((price) => (
+                <PriceLine
+                  key={`${price.id} ${price.effectiveFrom}`}
+                  price={price}
+                  onPropose={may && isPresent(price) ? () => setProposing(price) : null}
+                />
+              ))
             )}
           </tbody>
         </Table>
       )}
       <OlderFoot shown={rows?.length ?? 0} what="prices" {...older} />
+      {proposing && (
+        <ProposeDialog
+          endpoint={proposing}
+          onClose={() => setProposing(null)}
+          onDone={(said) => {
+            setProposing(null);
+            onSaid(said);
+          }}
+        />
+      )}
     </Card>
   );
 }
@@ -229,14 +263,16 @@ function RatesCard() {
 
 export function PricesPage() {
   const { q } = readFindSearch(useSearch({ strict: false }));
+  const [said, setSaid] = useState('');
   return (
     <>
       <PageHead title="Prices">
-        <p>What endpoints cost from when on, and what a dollar costs.</p>
+        <p role="status">{said || 'What endpoints cost from when on, and what a dollar costs.'}</p>
       </PageHead>
       <div className="stack">
         <FindForm path="/prices" label="Part of a model’s id" placeholder="openai/gpt" q={q} />
-        <PricesCard key={q ?? ''} model={q} />
+        <PricesCard key={q ?? ''} model={q} onSaid={setSaid} />
+        <SetPricesCard />
         <RatesCard />
       </div>
     </>
