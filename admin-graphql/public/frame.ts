@@ -1,7 +1,9 @@
 // The frame of the public pages: plain HTML with one style sheet, read well without JavaScript.
-import { type Html, html } from './html.ts';
+import { Html, html } from './html.ts';
 
 export const STYLE_PATH = '/models/style.css';
+
+export const ICON = '<link rel="icon" href="/favicon.svg" type="image/svg+xml">\n';
 
 export interface PageFacts {
   readonly title: string;
@@ -26,8 +28,7 @@ export function document(facts: PageFacts, body: Html): string {
 <meta name="description" content="${description}">
 ${unlisted && html`<meta name="robots" content="noindex">`}
 <link rel="canonical" href="${canonical}">
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${STYLE_PATH}">
+${new Html(ICON)}<link rel="stylesheet" href="${STYLE_PATH}">
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>

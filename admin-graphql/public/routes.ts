@@ -1,6 +1,7 @@
 // `/models` and `/rankings`: the public pages. Whoever looks needs no account and no JavaScript; what is asked is the filter
 // of a form, and what is not understood of it is passed over.
 import {
+  catalogAt,
   figuresOf,
   getNamedModel,
   type Model,
@@ -11,11 +12,12 @@ import {
 } from '@svc/core/catalog/index.ts';
 import { readPublicApp, readRankings, readStats } from '@svc/core/figures/index.ts';
 import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
+import { findDefaultTier, findTier } from '@svc/core/resellers/index.ts';
 import { addAnswerHooks, type HttpParts, keepable, requestContext, takeTurn } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import { appPage, missingAppPage } from './app-page.ts';
-import { STYLE, STYLE_PATH } from './frame.ts';
+import { ICON, STYLE, STYLE_PATH } from './frame.ts';
 import { COMPARED_MAX, comparePage, listPage } from './list-page.ts';
 import { missingPage, modelPage } from './model-page.ts';
 import { RANKED_DAYS, rankingsPage } from './rankings-page.ts';
@@ -70,7 +72,26 @@ function originOf({ services, base_url }: HttpParts): string {
   return console_origins.includes(own) ? own : (console_origins[0] ?? own);
 }
 
-function send(request: Request, reply: FastifyReply, status: 200 | 404, body: string): FastifyReply {
+/** Whose pages these are: ours, or a reseller's at its storefront, with the prices that who comes there would pay. */
+interface Site {
+  readonly parts: HttpParts;
+  readonly origin: string;
+  readonly at_tier: boolean;
+}
+
+async function siteOf(parts: HttpParts, { storefront }: Request): Promise<Site> {
+  if (storefront === null) return { parts, origin: originOf(parts), at_tier: false };
+  const { seller, address } = storefront;
+  const id = await findDefaultTier(parts.pool, seller.org_id);
+  const tier = id === null ? null : await findTier(parts.pool, { org_id: seller.org_id, id });
+  const catalog = await catalogAt(parts.services.catalog(), tier?.markup_bps ?? 0);
+  const services = { ...parts.services, catalog: () => catalog };
+  return { parts: { ...parts, services, base_url: address }, origin: address, at_tier: true };
+}
+
+function send(request: Request, reply: FastifyReply, status: 200 | 404, page: string): FastifyReply {
+  // The icon is ours.
+  const body = request.storefront === null ? page : page.replace(ICON, '');
   reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
   if (status === 404) return reply.code(404).send(body);
   if (keepable({ request, reply }, cached, { body, output: null })) return reply.code(304).send();
@@ -106,7 +127,7 @@ async function showComparison(context: Context, query: Query, origin: string): P
   });
 }
 
-async function showModel(context: Context, model: Model, parts: HttpParts): Promise<string> {
+async function showModel(context: Context, model: Model, site: Site): Promise<string> {
   const figures = await figuresOf(context);
   return modelPage({
     model,
@@ -114,25 +135,25 @@ async function showModel(context: Context, model: Model, parts: HttpParts): Prom
     endpoints: model.endpoints.map((endpoint) =>
       viewEndpoint(endpoint, model.markup_bps, figures.endpoints.get(endpoint.id)),
     ),
-    stats: await readStats(context, model, true),
-    origin: originOf(parts),
-    base_url: parts.base_url,
+    stats: await readStats(context, model, { with_apps: true, at_tier: site.at_tier }),
+    origin: site.origin,
+    base_url: site.parts.base_url,
   });
 }
 
 /** A page of its own for each model; other names of it lead there. */
-async function showNamed(parts: HttpParts, context: Context, request: Request, reply: FastifyReply) {
+async function showNamed(site: Site, context: Context, request: Request, reply: FastifyReply) {
   const { vendor = '', model = '' } = request.params;
   const name = `${vendor}/${model}`;
   try {
     const found = getNamedModel(context.services.catalog(), { name, environment: 'live', param: 'model' });
     if (!offered(context).has(found.id)) throw new ServiceError('model_not_found', 'It is the sandbox’s.');
     if (found.id !== name) return reply.redirect(`/models/${found.id}`, 302);
-    return send(request, reply, 200, await showModel(context, found, parts));
+    return send(request, reply, 200, await showModel(context, found, site));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'model_not_found') throw error;
     const { suggestions = [] } = (error.details ?? {}) as { suggestions?: string[] };
-    return send(request, reply, 404, missingPage({ near: suggestions, origin: originOf(parts) }));
+    return send(request, reply, 404, missingPage({ near: suggestions, origin: site.origin }));
   }
 }
 
@@ -157,28 +178,32 @@ async function showApp(origin: string, context: Context, request: Request, reply
 
 /** Binds the pages and their style sheet. */
 export function bindPublicPages(app: FastifyInstance, parts: HttpParts): void {
-  const origin = originOf(parts);
-  type Show = (context: Context, request: Request, reply: FastifyReply) => Promise<FastifyReply>;
+  type Show = (context: Context, request: Request, reply: FastifyReply, site: Site) => Promise<FastifyReply>;
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);
     const page = (path: string, show: Show) => {
       scope.known_paths.add('GET', path, false);
       scope.get<PageRequest>(path, async (request, reply) => {
         await takeTurn(parts, request, reply, { kind: 'public' });
-        return show(requestContext(parts, request, reply, { kind: 'public' }), request, reply);
+        const site = await siteOf(parts, request);
+        return show(requestContext(site.parts, request, reply, { kind: 'public' }), request, reply, site);
       });
     };
-    page('/models', async (context, request, reply) =>
+    page('/models', async (context, request, reply, { origin }) =>
       send(request, reply, 200, await showList(context, request.query, origin)),
     );
-    page('/models/compare', async (context, request, reply) =>
+    page('/models/compare', async (context, request, reply, { origin }) =>
       send(request, reply, 200, await showComparison(context, request.query, origin)),
     );
-    page('/models/:vendor/:model', (context, request, reply) => showNamed(parts, context, request, reply));
-    page('/rankings', async (context, request, reply) =>
+    page('/models/:vendor/:model', (context, request, reply, site) =>
+      showNamed(site, context, request, reply),
+    );
+    page('/rankings', async (context, request, reply, { origin }) =>
       send(request, reply, 200, await showRankings(context, request.query, origin)),
     );
-    page('/rankings/apps/:slug', (context, request, reply) => showApp(origin, context, request, reply));
+    page('/rankings/apps/:slug', (context, request, reply, { origin }) =>
+      showApp(origin, context, request, reply),
+    );
     scope.known_paths.add('GET', STYLE_PATH, false);
     scope.get(STYLE_PATH, async (request, reply) => {
       const fresh = keepable({ request, reply }, cached, { body: STYLE, output: null });

@@ -3116,9 +3116,11 @@ create table public.sso_connection (
   updated_at timestamp with time zone not null,
   metadata_at timestamp with time zone,
   metadata_fault text,
+  host text,
   constraint sso_connection_pkey PRIMARY KEY (org_id),
   constraint sso_connection_default_role_check CHECK ((default_role = ANY (ARRAY['admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
   constraint sso_connection_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 120))),
+  constraint sso_connection_host_check CHECK (((host <> ''::text) AND (char_length(host) <= 253))),
   constraint sso_connection_kind_check CHECK ((kind = ANY (ARRAY['oidc'::text, 'saml'::text]))),
   constraint sso_connection_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'disabled'::text]))),
   constraint sso_connection_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)

@@ -1,5 +1,6 @@
 // The figures as a process knows them, and whether they are of late.
 import type { Figures } from '../catalog/index.ts';
+import { sellerOf } from '../identity/index.ts';
 import type { Context } from '../kernel/index.ts';
 import { activeOrgs } from '../orgs/index.ts';
 import type { FiguresMemory } from './memory.ts';
@@ -70,4 +71,9 @@ export async function publicApp(context: Context, slug: string): Promise<AppRow 
 /** What a program with listeners gives to its operations. */
 export function figureServices(memory: FiguresMemory) {
   return { figures_memory: memory, figures: (context: Context) => published(context) };
+}
+
+/** The public apps that who asks is shown: at the storefront of a reseller none, since they are of others. */
+export async function appsShown(context: Context): Promise<readonly AppRow[]> {
+  return (await sellerOf(context)) === null ? publicApps(context) : [];
 }

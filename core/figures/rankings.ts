@@ -4,7 +4,7 @@ import { dayBefore, SUMMED_DAYS, sumApps, sumModels } from '../analytics/index.t
 import { type Context, named, operation, Time } from '../kernel/index.ts';
 import { SUMS_KEPT_MS } from './memory.ts';
 import { significant } from './middle.ts';
-import { isFresh, publicApps, published, remembered } from './published.ts';
+import { appsShown, isFresh, publicApps, published, remembered } from './published.ts';
 import { AppCategory } from './types.ts';
 
 const RANKED_MAX = 100;
@@ -103,7 +103,7 @@ async function rank(context: Context, asked: Asked): Promise<Ranked> {
   const { category } = asked;
   const sums = await sumsOf(context, asked.days, asked.refreshed_at);
   // Asked anew: an app that was taken back since is seen no more.
-  const apps = await publicApps(context);
+  const apps = await appsShown(context);
   const wanted = new Set(
     apps.filter((app) => category === null || app.category === category).map(({ slug }) => slug),
   );

@@ -12,7 +12,7 @@ import {
 import { type Context, named, nullable, oneOf, operation, orgCaller, Time } from '../kernel/index.ts';
 import { tenth } from './middle.ts';
 import { uptimeOf } from './publish.ts';
-import { isFresh, publicApps, published, remembered } from './published.ts';
+import { appsShown, isFresh, publicApps, published, remembered } from './published.ts';
 import { ATTEMPTS_MIN, STATS_DAYS, WEEK_DAYS } from './types.ts';
 
 /** Apps of a model at most: the page that shows them is read by people. */
@@ -97,6 +97,7 @@ async function seriesOf(context: Context, model: Model): Promise<Day[]> {
 
 async function appsOf(context: Context, model: Model): Promise<ModelStats['apps']> {
   const apps = await publicApps(context);
+  const shown = new Set((await appsShown(context)).map(({ slug }) => slug));
   const sums = await remembered(context, `stats ${model.id}`, () =>
     sumApps(context.acrossOrgs.db, {
       apps: apps.map(({ org_id, slug }) => ({ org_id, app_id: slug })),
@@ -105,13 +106,27 @@ async function appsOf(context: Context, model: Model): Promise<ModelStats['apps'
     }),
   );
   return sums
+    .filter(({ app_id }) => shown.has(app_id))
     .map(({ app_id, requests, tokens }) => ({ app_id, requests_7d: requests, tokens_7d: tokens }))
     .sort((a, b) => b.tokens_7d - a.tokens_7d || (a.app_id < b.app_id ? -1 : 1))
     .slice(0, APPS_MAX);
 }
 
-/** The stats of `model`, with apps where `with_apps`. */
-export async function readStats(context: Context, model: Model, with_apps: boolean): Promise<ModelStats> {
+/** What a change of price says to who pays a tier: ours, before and after, would tell what the reseller adds. */
+const OWN_PRICE = 'The price changed.';
+
+interface Shown {
+  readonly with_apps: boolean;
+  /** Whether prices of the catalog are not those of who asks. */
+  readonly at_tier: boolean;
+}
+
+/** The stats of `model`. */
+export async function readStats(
+  context: Context,
+  model: Model,
+  { with_apps, at_tier }: Shown,
+): Promise<ModelStats> {
   const { refreshed_at } = await published(context);
   const changes = await readChangelog(context.db, { model: model.id, at: context.now() });
   return {
@@ -124,6 +139,7 @@ export async function readStats(context: Context, model: Model, with_apps: boole
     })),
     changelog: changes.map((change) => ({
       ...change,
+      summary: at_tier && change.kind === 'price' ? OWN_PRICE : change.summary,
       effective_at: change.effective_at.toISOString(),
       created_at: change.created_at.toISOString(),
     })),
@@ -182,9 +198,9 @@ export const modelStatsOperation = operation({
     analytics: true,
   },
   async run(context, { vendor, model }) {
-    const { environment } = orgCaller(context);
+    const { environment, tier_bps = 0 } = orgCaller(context);
     const name = `${vendor}/${model}`;
     const found = getNamedModel(context.services.catalog(), { name, environment, param: 'model' });
-    return readStats(context, found, environment === 'live');
+    return readStats(context, found, { with_apps: environment === 'live', at_tier: tier_bps > 0 });
   },
 });

@@ -94,7 +94,7 @@ export {
 } from './scim/operations.ts';
 export { verifyScimToken } from './scim/token.ts';
 export { ScimTokenView } from './scim/token-schema.ts';
-export type { Seller, SellerHosts } from './seller.ts';
+export { type Seller, type SellerHosts, sellerOf } from './seller.ts';
 export { addressPrefix, clientAddress, isInNetworks, isNetwork } from './sessions/network.ts';
 export { endOrgSessions } from './sessions/store.ts';
 export {

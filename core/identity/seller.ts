@@ -5,6 +5,8 @@ import { belongsAt } from '../orgs/index.ts';
 /** The reseller whose customers are served at a host. */
 export interface Seller {
   readonly org_id: Id<'org'>;
+  /** The host, as hosts are compared. */
+  readonly host: string;
   /** What it is called in place of us. */
   readonly name: string;
   /** Who may make an account there. */
@@ -49,4 +51,16 @@ export async function sellerOf(context: Context): Promise<Seller | null> {
   const host = context.requestHeader('host');
   const hosts = context.services.seller_hosts;
   return host === null || hosts === undefined ? null : hosts.at(host);
+}
+
+/** The address of a storefront's `host`, without a slash at its end: with the scheme and the port of our own. */
+export function addressOfHost({ services }: Pick<Context, 'services'>, host: string): string {
+  const { protocol, port } = new URL(services.sign_in.base_url);
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
+}
+
+/** The address for programs where the request came to: of the storefront, or our own. */
+export async function addressHere(context: Context): Promise<string> {
+  const seller = await sellerOf(context);
+  return seller === null ? context.services.sign_in.base_url : addressOfHost(context, seller.host);
 }

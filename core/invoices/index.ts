@@ -33,7 +33,14 @@ export {
   type NamedDocument,
   reopenRegistration,
 } from './store.ts';
-export { DEMO_SUPPLIER, readGstRate, readSupplier, readSupplierOf, taxTerms } from './supplier.ts';
+export {
+  DEMO_SUPPLIER,
+  readGstRate,
+  readResellerSupplier,
+  readSupplier,
+  readSupplierOf,
+  taxTerms,
+} from './supplier.ts';
 export { type SupplierChange, setGstRate, setSupplier } from './supplier-change.ts';
 export { taxOn } from './tax.ts';
 export { type DocumentTotal, sumDocuments } from './totals-store.ts';

@@ -58,13 +58,23 @@ function supplierOf(identity: SellerIdentity): Supplier {
  * platform, over whose rails everybody pays.
  */
 export async function readSupplierOf(
-  { acrossOrgs: { db } }: Pick<Context, 'acrossOrgs'>,
+  { acrossOrgs }: Pick<Context, 'acrossOrgs'>,
   org_id: Id<'org'>,
 ): Promise<{ supplier: Supplier; is_demo: boolean }> {
+  const { db } = acrossOrgs;
   const platform = await readSupplier(db);
   const parent = (await findOrg(db, org_id))?.parent_org_id ?? null;
-  const identity = parent === null ? null : await findIdentity(db, parent);
-  return identity?.enabled === true ? { ...platform, supplier: supplierOf(identity) } : platform;
+  const reseller = parent === null ? null : await readResellerSupplier({ acrossOrgs }, parent);
+  return reseller === null ? platform : { ...platform, supplier: reseller };
+}
+
+/** A reseller as the supplier of its customers; null: it does not sell in its own name. */
+export async function readResellerSupplier(
+  { acrossOrgs: { db } }: Pick<Context, 'acrossOrgs'>,
+  reseller_id: Id<'org'>,
+): Promise<Supplier | null> {
+  const identity = await findIdentity(db, reseller_id);
+  return identity?.enabled === true ? supplierOf(identity) : null;
 }
 
 /** Rate of GST in basis points on the day, in Kolkata, that holds `at`: as it was set, else 18 %. */

@@ -86,6 +86,7 @@ export {
   listClosedOrgs,
   lockOrg,
   type OrgRecord,
+  orgsOfTiers,
   readShard,
   searchOrgs,
   setLimitOverrides,

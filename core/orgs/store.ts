@@ -204,6 +204,17 @@ export async function activeOrgs(db: Db, ids: readonly Id<'org'>[]): Promise<Set
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Those of `ids` that pay a tier of their reseller. */
+export async function orgsOfTiers(db: Db, ids: readonly Id<'org'>[]): Promise<Set<Id<'org'>>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await db.query<{ id: Id<'org'> }>({
+    name: 'orgs.list_of_tiers',
+    text: 'select id from org where id = any ($1) and reseller_tier_id is not null',
+    values: [ids],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Organizations that were closed at or after `since`. */
 export async function listClosedOrgs(db: Db, since: Date): Promise<Id<'org'>[]> {
   const { rows } = await db.query<{ id: Id<'org'> }>({

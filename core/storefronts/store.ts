@@ -84,7 +84,9 @@ export async function findStorefrontOf(db: Db, reader: Reader): Promise<Placed |
 export async function findSeller(db: Db, { host, slug }: Place): Promise<Seller | null> {
   const { rows } = await db.query<Seller>({
     name: 'storefronts.find_seller',
-    text: `select shop.org_id, shop.display_name as name, shop.registration from ${SHOP} where ${AT_HOST}`,
+    text: `
+      select shop.org_id, $1::text as host, shop.display_name as name, shop.registration
+        from ${SHOP} where ${AT_HOST}`,
     values: [host, slug],
   });
   return rows[0] ?? null;

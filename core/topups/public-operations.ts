@@ -1,7 +1,14 @@
 // What everybody may know of prices before an account: the sheet of what a top-up costs, and the day's exchange rates.
 import { Type } from 'typebox';
 import { readSetting } from '../db/index.ts';
-import { readGstRate, readSupplier, stateName } from '../invoices/index.ts';
+import { sellerOf } from '../identity/index.ts';
+import {
+  readGstRate,
+  readResellerSupplier,
+  readSupplier,
+  type Supplier,
+  stateName,
+} from '../invoices/index.ts';
 import { type Context, named, nullable, oneOf, operation, Time } from '../kernel/index.ts';
 import { PlanOfferView, planExample, readPlans } from '../orgs/index.ts';
 import { currencies } from './currency.ts';
@@ -91,17 +98,34 @@ const PricingView = named(
         ),
       }),
     ),
-    gst: Type.Object({ rate_bps: Type.Integer(), supplier_state: Type.String(), rule: Type.String() }),
+    gst: Type.Object({
+      rate_bps: Type.Integer(),
+      supplier_state: nullable(Type.String({ description: 'null where the supplier is not named' })),
+      rule: Type.String(),
+    }),
     fx: Type.Object({ day: Day, usd_inr: Type.String(), spread_bps: Type.Integer() }),
     plans: Type.Array(PlanOfferView, { description: 'null is by agreement' }),
     minimums_minor: Type.Record(Type.String(), Type.Integer()),
-    markup: Type.Object({
-      frontier_bps: Type.Integer(),
-      open_weight_min_bps: Type.Integer(),
-      open_weight_max_bps: Type.Integer(),
-      note: Type.String(),
-    }),
-    supplier: Type.Object({ legal_name: Type.String(), state: Type.String(), gstin: Type.Boolean() }),
+    markup: nullable(
+      Type.Object(
+        {
+          frontier_bps: Type.Integer(),
+          open_weight_min_bps: Type.Integer(),
+          open_weight_max_bps: Type.Integer(),
+          note: Type.String(),
+        },
+        { description: 'null at the storefront of a reseller, whose prices have their own' },
+      ),
+    ),
+    supplier: nullable(
+      Type.Object(
+        { legal_name: Type.String(), state: Type.String(), gstin: Type.Boolean() },
+        {
+          description:
+            'at the storefront of a reseller: the reseller where it sells in its own name, else null, and documents name who sells',
+        },
+      ),
+    ),
     generated_at: Time,
   }),
 );
@@ -115,6 +139,19 @@ const MARKUP = {
   open_weight_max_bps: 0,
   note: 'A guide: what is charged is the markup_bps of each model.',
 };
+
+/**
+ * Who sells to whoever asks: at a reseller's storefront the reseller or, where it sells in our name, somebody whom this sheet
+ * does not name. Their documents do.
+ */
+async function readSeller(
+  context: Context,
+): Promise<{ supplier: Supplier; is_named: boolean; is_ours: boolean }> {
+  const seller = await sellerOf(context);
+  const reseller = seller === null ? null : await readResellerSupplier(context, seller.org_id);
+  const supplier = reseller ?? (await readSupplier(context.db)).supplier;
+  return { supplier, is_named: seller === null || reseller !== null, is_ours: seller === null };
+}
 
 export const pricingOperation = operation({
   name: 'pricing.get',
@@ -140,7 +177,7 @@ export const pricingOperation = operation({
   async run(context) {
     const { db } = context;
     const terms = await readTerms(db);
-    const { supplier } = await readSupplier(db);
+    const { supplier, is_named, is_ours } = await readSeller(context);
     const rates = await ratesNow(context);
     const state = stateName(supplier.state_code) ?? supplier.state_code;
     return {
@@ -151,7 +188,7 @@ export const pricingOperation = operation({
       })),
       gst: {
         rate_bps: supplier.gstin === null ? 0 : await readGstRate(db, context.now()),
-        supplier_state: state,
+        supplier_state: is_named ? state : null,
         rule: GST_RULE,
       },
       fx: {
@@ -161,8 +198,8 @@ export const pricingOperation = operation({
       },
       plans: await readPlans(db, context.now()),
       minimums_minor: { ...terms.minimums_minor },
-      markup: { ...MARKUP, ...(await readSetting<Partial<typeof MARKUP>>(db, 'markup')) },
-      supplier: { legal_name: supplier.legal_name, state, gstin: supplier.gstin !== null },
+      markup: is_ours ? { ...MARKUP, ...(await readSetting<Partial<typeof MARKUP>>(db, 'markup')) } : null,
+      supplier: is_named ? { legal_name: supplier.legal_name, state, gstin: supplier.gstin !== null } : null,
       generated_at: context.now().toISOString(),
     };
   },

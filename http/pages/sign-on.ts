@@ -10,7 +10,7 @@ import {
   startSignOn,
   takeSamlAnswer,
 } from '@svc/core/identity/index.ts';
-import { type Caller, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Caller, type Context, ServiceError } from '@svc/core/kernel/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, requestContext } from '../caller.ts';
 import { addAnswerHooks } from '../hooks.ts';
@@ -66,7 +66,7 @@ async function answer(
       .send(
         refusedPage(error, {
           request_id: request.id,
-          origin: consoleOrigin(parts.services.sign_in),
+          origin: request.storefront?.address ?? consoleOrigin(parts.services.sign_in),
         }),
       );
   }
@@ -90,6 +90,10 @@ async function adminOf(parts: HttpParts, request: Request): Promise<Caller> {
 /** Origins that a request may have come to: behind a proxy the scheme is not known here; the console's own list decides. */
 const hostsOf = ({ headers }: Request) => [`https://${headers.host}`, `http://${headers.host}`];
 
+/** The console that a person came from: of the storefront, or one of ours. */
+const originOf = (context: Context, request: Request) =>
+  request.storefront?.address ?? consoleOf(context, hostsOf(request));
+
 /** The answer of a provider in base64, with the rest of its form. A larger one is refused before it is read. */
 const FORM_MAX = 512 * 1_024;
 const LOGOUT_MAX = 16 * 1_024;
@@ -100,9 +104,10 @@ function bindStart(scope: FastifyInstance, parts: HttpParts): void {
       const { return_to, fresh, test } = request.query;
       const is_test = test === '1';
       const caller = is_test ? await adminOf(parts, request) : PUBLIC;
-      return startSignOn(requestContext(parts, request, reply, caller), request.params.alias, {
+      const context = requestContext(parts, request, reply, caller);
+      return startSignOn(context, request.params.alias, {
         return_to: textOf(return_to),
-        hosts: hostsOf(request),
+        origin: originOf(context, request),
         fresh: fresh === '1',
         test: is_test,
       });
@@ -146,7 +151,7 @@ function bindSaml(scope: FastifyInstance, parts: HttpParts): void {
       const context = requestContext(parts, request, reply, PUBLIC);
       return takeSamlAnswer(context, request.params.alias, {
         sent: fieldOf(request, 'SAMLResponse'),
-        origin: consoleOf(context, hostsOf(request)),
+        origin: originOf(context, request),
       });
     }),
   );

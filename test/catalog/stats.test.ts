@@ -121,6 +121,38 @@ test('a model that is offered no more is in no ranking, and its page is gone', a
   );
 });
 
+test('a change of price names both prices to who pays the catalog, and neither to who pays a tier', async () => {
+  const summary = 'USD per million units: input 2.5 → 3.';
+  await world.pool.query({
+    name: 'test.news',
+    text: `insert into catalog.news (topic, model_no, summary, effective_at, created_at)
+           select 'model.price_changed', model_no, $2, now(), now() from catalog.model where id = $1`,
+    values: [first.id, summary],
+  });
+  const said = async (key: string) =>
+    (await statsOf(first.id, key)).changelog.find(({ kind }: { kind: string }) => kind === 'price').summary;
+  expect(await said(a.key)).toBe(summary);
+  const parent = await world.makeTenant('parent');
+  const child = await world.makeTenant('its-child');
+  const tier = 'tier_01KACZ3V8S6T5R4Q3P2N1M0K9J';
+  for (const [name, text, values] of [
+    ['parent', `update org set kind = 'reseller' where id = $1`, [parent.org.id]],
+    [
+      'tier',
+      `insert into reseller_tier (id, org_id, name, markup_bps, created_at, updated_at)
+       values ($1, $2, 'a tier', 1000, now(), now())`,
+      [tier, parent.org.id],
+    ],
+    [
+      'child',
+      `update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`,
+      [child.org.id, parent.org.id, tier],
+    ],
+  ] as const)
+    await world.pool.query({ name: `test.${name}`, text, values: [...values] });
+  expect(await said(child.key)).toBe('The price changed.');
+});
+
 test('the changelog begins with the day on which the model came', async () => {
   const { changelog } = await statsOf(first.id);
   expect(changelog.at(-1)).toMatchObject({ kind: 'added', endpoint_id: null });

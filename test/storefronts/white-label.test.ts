@@ -3,7 +3,9 @@
 import { Streams } from '@svc/admin-graphql/streams.ts';
 import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
-import { silentLog } from '@svc/core/kernel/index.ts';
+import { writeSetting } from '@svc/core/db/index.ts';
+import { DEMO_SUPPLIER } from '@svc/core/invoices/index.ts';
+import { nowMs, silentLog } from '@svc/core/kernel/index.ts';
 import { findTemplate, render, type TemplateName, templates } from '@svc/core/mail/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import { settingsOf, surroundingsOf } from '@svc/core/storefronts/index.ts';
@@ -35,10 +37,19 @@ await world.verify(parent, HOST);
 const person = await harness.makePerson(child, 'owner');
 const session = await harness.signIn(person);
 
+// What we are called where tax is paid, and what we earn on models.
+const operator = { legal_name: 'Zq Operator Limited', address: ['1 Zq Road'], gstin: '29AAACZ0000A1Z5' };
+for (const [name, value] of [
+  ['supplier', { ...DEMO_SUPPLIER, ...operator }],
+  ['markup', { frontier_bps: 7_331 }],
+] as const)
+  await writeSetting(harness.pool, { name, value, at: new Date(nowMs()) });
+
 /** What a customer must not find: our names and addresses, the reseller's own name and tier, and other customers. */
 const HIDDEN = [
   ...['LLM gateway', 'platform.example', '127.0.0.1:8080', 'svc console', 'svc.invalid', '//svc.example'],
   ...['zq-parent', 'zq-tier', 'zq-sibling', tier.id, sibling.org.id, '1337'],
+  ...['llm.platform', 'Zq Operator', '29AAACZ0000', 'Zq Road', '7331'],
 ];
 const found = (text: string) => HIDDEN.filter((word) => text.includes(word));
 
@@ -57,8 +68,10 @@ test('no operation of a customer, and no refusal, names us, the tier, the resell
       ...(audience.kind === 'key' ? [child.key] : []),
       ...(audience.kind === 'session' || audience.kind === 'key' ? [session] : []),
     ];
-    // Single sign-on has one address for all, which identity providers were given; the others would end what is asked with.
-    if (/^sso\.|logout|close|erasure/.test(name)) continue;
+    // These would end what is asked with.
+    if (/logout|close|erasure/.test(name)) continue;
+    // Who processes personal data is named to whoever must tell of a breach, under whatever name it is sold.
+    if (name === 'legal.breach_template') continue;
     const body = method === 'GET' || method === 'DELETE' ? undefined : { unknown_field: 1 };
     for (const key of keys) {
       const reply = await harness.call(method as Method, path, {
@@ -72,6 +85,71 @@ test('no operation of a customer, and no refusal, names us, the tier, the resell
   }
   expect(asked.length).toBeGreaterThan(150);
   expect(seen).toEqual([]);
+});
+
+/** Writes whose example is accepted as it stands; single sign-on would ask the provider of its example. */
+const written = asked.filter(
+  ({ request, path, method, name, audience }) =>
+    request !== undefined &&
+    !path.includes('/:') &&
+    method !== 'GET' &&
+    audience.kind !== 'public' &&
+    name !== 'sso.put',
+);
+
+test('what a customer makes names nobody else, and neither does a mail that it causes', async () => {
+  const made: string[] = [];
+  const seen: unknown[] = [];
+  const send = async (method: Method, path: string, body: object) => {
+    const headers = { host: HOST };
+    const reply = await harness.call(method, path, { headers, key: session, body, ip: '198.51.100.8' });
+    const words = found(`${JSON.stringify(reply.headers)}${reply.body}`);
+    if (words.length > 0) seen.push([path, reply.statusCode, words]);
+    if (reply.statusCode < 300) made.push(path);
+  };
+  for (const { method, path, request } of written) await send(method as Method, path, request as object);
+  const guest = { email: 'guest@customer.example', role: 'viewer' };
+  await send('POST', `/v1/orgs/${child.org.id}/invitations`, guest);
+  await send('POST', '/v1/keys', { project_id: child.live.id, name: 'checkout', scopes: ['inference'] });
+  await send('POST', '/v1/tickets', { subject: 'A question', body: 'What is a token?' });
+  expect(made).toEqual(
+    expect.arrayContaining([
+      ...['/v1/projects', '/v1/keys', '/v1/webhooks', '/v1/tickets', '/v1/evals/suites'],
+      `/v1/orgs/${child.org.id}/invitations`,
+    ]),
+  );
+  expect(seen).toEqual([]);
+  type Sent = { template: TemplateName; recipient_key: string; data: Record<string, unknown> };
+  const mails = await rows<Sent>('select template, recipient_key, data from mail where org_id = $1', [
+    child.org.id,
+  ]);
+  expect(mails.map(({ template }) => template)).toContain('invitation');
+  for (const { template, recipient_key, data } of mails) {
+    const content = findTemplate(template)!.content(data, '/secret#t');
+    const { text, html } = render(content, await around(child.org.id, recipient_key, data));
+    expect([template, found(text + html)]).toEqual([template, []]);
+  }
+});
+
+test('prices at a storefront name the reseller where it sells in its own name, else nobody', async () => {
+  const at = async (host?: string) =>
+    (await harness.call('GET', '/v1/pricing', host === undefined ? {} : { headers: { host } })).json();
+  expect(await at()).toMatchObject({
+    supplier: { legal_name: operator.legal_name },
+    markup: { frontier_bps: 7_331 },
+  });
+  expect(await at(HOST)).toMatchObject({
+    ...{ supplier: null, markup: null, gst: { rate_bps: 1_800, supplier_state: null } },
+  });
+  await rows(
+    `insert into reseller_invoicing (org_id, legal_name, address, state_code, gstin, sac, series, enabled, updated_at)
+     values ($1, 'Glasswing Limited', '["2 High Street"]', '27', null, '998315', 'GW', true, now())`,
+    [parent.org.id],
+  );
+  expect(await at(HOST)).toMatchObject({
+    supplier: { legal_name: 'Glasswing Limited', state: 'Maharashtra', gstin: false },
+    ...{ markup: null, gst: { rate_bps: 0, supplier_state: 'Maharashtra' } },
+  });
 });
 
 test('the documents of the API are under the name and the address of the storefront', async () => {
@@ -167,8 +245,7 @@ test('nothing that GraphQL tells a customer names us, the tier, the reseller or 
   const answered: string[] = [];
   for (const field of Object.values(root.getFields())) {
     const type = getNamedType(field.type);
-    if (field.name === 'sso' || !isObjectType(type) || field.args.some((arg) => isNonNullType(arg.type)))
-      continue;
+    if (!isObjectType(type) || field.args.some((arg) => isNonNullType(arg.type))) continue;
     const selection = selectionOf(type, 1);
     if (selection === null) continue;
     const { body, headers } = await send(`{ ${field.name} ${selection} }`);
@@ -207,6 +284,19 @@ test('the page of the console bears the name of the storefront before any script
     await app.close();
   });
   const at = (host: string, url = '/sign-in') => app.inject({ url, headers: { host } });
+  for (const path of [
+    '/models',
+    '/models/openai/gpt-5-mini',
+    '/models/compare',
+    '/models/no/such',
+    '/rankings',
+    '/rankings/apps/x',
+  ]) {
+    const reply = await at(HOST, path);
+    expect([path, found(`${JSON.stringify(reply.headers)}${reply.body}`)]).toEqual([path, []]);
+    expect(reply.body).not.toContain('favicon');
+    expect(reply.body).toContain(`https://${HOST}`);
+  }
   for (const path of ['/', '/sign-in', '/a-child/live/home', '/index.html']) {
     const reply = await at(HOST, path);
     expect([path, found(`${JSON.stringify(reply.headers)}${reply.body}`)]).toEqual([path, []]);
@@ -215,6 +305,14 @@ test('the page of the console bears the name of the storefront before any script
     expect(reply.body).toContain(`"base_url":"https://${HOST}"`);
   }
   expect((await at('console.platform.example')).body).toContain('<title>svc console</title>');
+  // The price list is at what who comes there would pay.
+  const prices = async (host: string) => (await at(host, '/models')).body.match(/\$[0-9.]+/g);
+  const catalog = await prices('console.platform.example');
+  expect(await prices(HOST)).toEqual(catalog);
+  await ask('PUT', '/v1/reseller/storefront', parent.token, { ...shop, default_tier_id: tier.id });
+  const resold = await prices(HOST);
+  expect(resold).toHaveLength(catalog?.length as number);
+  expect(resold).not.toEqual(catalog);
   await ask('PUT', '/v1/reseller/storefront', parent.token, {
     ...shop,
     display_name: 'A </title><b> & "co"',

@@ -4,7 +4,7 @@
 import { type Context, notFound, type ServiceError, secureBytes, sha256 } from '../../kernel/index.ts';
 import { findOrg } from '../../orgs/index.ts';
 import { flowCookie } from '../sessions/token.ts';
-import { addressesOfOrg } from '../sso/addresses.ts';
+import { addressesOfConnection, refuseElsewhere } from '../sso/addresses.ts';
 import { findConnectionByAlias } from '../sso/connection-store.ts';
 import { SsoFault } from '../sso/fault.ts';
 import { type Flow, type Outcome, storeFlow } from '../sso/flow.ts';
@@ -25,8 +25,8 @@ async function exchangeOf(
   connection: SamlConnection,
   { requests, fresh }: { requests: RequestIds; fresh: boolean },
 ) {
-  const { org_id, metadata, config } = connection;
-  const own = await serviceProviderOf(context, { org_id, signs: config.sign_requests });
+  const { metadata, config } = connection;
+  const own = await serviceProviderOf(context, connection);
   const { allow_idp_initiated } = config;
   return { provider: metadata, own, requests, allow_idp_initiated, fresh };
 }
@@ -76,7 +76,7 @@ async function keep(
   const key = secureBytes(32).toString('base64url');
   const expires_at = new Date(context.now().getTime() + KEPT_S * 1_000);
   await storeFlow(context, { key, org_id, browser, flow: { ...flow, outcome }, expires_at });
-  return `${(await addressesOfOrg(context, org_id)).callback_url}?state=${key}`;
+  return `${(await addressesOfConnection(context, connection)).callback_url}?state=${key}`;
 }
 
 /** A sign-in that the provider began: the browser gets its cookie now, and goes to the first page. */
@@ -108,6 +108,7 @@ export async function takeSamlAnswer(
   const connection = await findConnectionByAlias(context.db, alias);
   const org = connection === null ? null : await findOrg(context.db, connection.org_id);
   if (connection?.kind !== 'saml' || org?.status !== 'active') throw notFound();
+  await refuseElsewhere(context, connection);
   const requests = new RequestIds(context, connection.org_id);
   try {
     const { proved_at, ...asserted } = await readAnswer(context, connection, { sent, requests });

@@ -12,7 +12,9 @@ async function* userPages(context: Context, org_id: Id<'org'>): AsyncGenerator<r
     const members = await listMemberPart(context.db, { org_id, offset, limit: PAGE });
     const records = await readRecords(context, org_id, members);
     // Of the others it has said nothing.
-    yield records.filter(({ said }) => said !== null).map((record) => viewUser(context, record));
+    yield await Promise.all(
+      records.filter(({ said }) => said !== null).map((record) => viewUser(context, record)),
+    );
     if (members.length < PAGE) return;
   }
 }
@@ -20,7 +22,7 @@ async function* userPages(context: Context, org_id: Id<'org'>): AsyncGenerator<r
 async function* groupPages(context: Context, org_id: Id<'org'>): AsyncGenerator<readonly object[]> {
   for (const group of await listGroups(context.db, org_id)) {
     const members = await listGroupMembers(context.db, { org_id, group_ids: [group.id] });
-    yield [viewGroup(context, { group, members: members.map(({ user_id }) => user_id) })];
+    yield [await viewGroup(context, { group, members: members.map(({ user_id }) => user_id) })];
   }
 }
 

@@ -1,5 +1,6 @@
 // Who asks: the directory of one organization. Everything it does stays in that organization.
 import type { Context, ScimCaller } from '../../kernel/index.ts';
+import { addressHere } from '../seller.ts';
 
 /** The caller, which is a directory. @throws Error (a defect) for any other. */
 export function directoryOf(context: Context): ScimCaller {
@@ -8,7 +9,7 @@ export function directoryOf(context: Context): ScimCaller {
   return caller;
 }
 
-/** The address under which directories reach this installation. */
-export function scimUrl(context: Context): string {
-  return `${context.services.sign_in.base_url}/scim/v2`;
+/** The address under which directories reach this installation: at the storefront that was asked, or at ours. */
+export async function scimUrl(context: Context): Promise<string> {
+  return `${await addressHere(context)}/scim/v2`;
 }

@@ -47,8 +47,11 @@ function tagOfGroup({ version }: Pick<ScimGroup, 'version'>): string {
 }
 
 /** A group as the resource that a directory reads. */
-export function viewGroup(context: Context, { group, members }: GroupRecord): Record<string, unknown> {
-  const url = scimUrl(context);
+export async function viewGroup(
+  context: Context,
+  { group, members }: GroupRecord,
+): Promise<Record<string, unknown>> {
+  const url = await scimUrl(context);
   const shown =
     members === null
       ? {}

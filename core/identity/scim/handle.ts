@@ -1,5 +1,6 @@
 // A request of a directory, from its path to its answer, and the row of the log that every request leaves.
 import { type Context, isId, type JsonObject, ServiceError } from '../../kernel/index.ts';
+import { addressHere } from '../seller.ts';
 import { directoryOf } from './directory.ts';
 import { describeSchemas, describeTypes, serviceProviderConfig } from './discovery.ts';
 import { hasTag } from './etag.ts';
@@ -52,7 +53,7 @@ interface Resources {
 const users: Resources = {
   async list(context, { slice }) {
     const { total, records } = await listUsers(context, slice);
-    return { total, shown: records.map((record) => viewUser(context, record)) };
+    return { total, shown: await Promise.all(records.map((record) => viewUser(context, record))) };
   },
   create: async (context, body) => viewUser(context, await createUser(context, body)),
   get: async (context, id) => viewUser(context, await getUser(context, id)),
@@ -67,7 +68,7 @@ const withMembers = (shown: Shown) => shows(shown, 'members');
 const groups: Resources = {
   async list(context, { slice, shown }) {
     const { total, records } = await listGroups(context, slice, withMembers(shown));
-    return { total, shown: records.map((record) => viewGroup(context, record)) };
+    return { total, shown: await Promise.all(records.map((record) => viewGroup(context, record))) };
   },
   create: async (context, body) => viewGroup(context, await createGroup(context, body)),
   get: async (context, id, shown) => viewGroup(context, await getGroup(context, id, withMembers(shown))),
@@ -129,7 +130,7 @@ async function onOne(context: Context, resources: Resources, id: string, asked: 
   }
 }
 
-function describe(context: Context, { method, path }: ScimRequest): ScimAnswer | null {
+async function describe(context: Context, { method, path }: ScimRequest): Promise<ScimAnswer | null> {
   const [name, id] = path;
   const known = { ServiceProviderConfig: 1, ResourceTypes: 2, Schemas: 2 } as Record<
     string,
@@ -138,15 +139,16 @@ function describe(context: Context, { method, path }: ScimRequest): ScimAnswer |
   const length = name === undefined ? undefined : known[name];
   if (length === undefined || path.length > length) return null;
   if (method !== 'GET') throw notAllowed();
-  if (name === 'ServiceProviderConfig') return { status: 200, body: serviceProviderConfig(context) };
+  const address = await addressHere(context);
+  if (name === 'ServiceProviderConfig') return { status: 200, body: serviceProviderConfig(address) };
   return {
     status: 200,
-    body: name === 'Schemas' ? describeSchemas(context, id) : describeTypes(context, id),
+    body: name === 'Schemas' ? describeSchemas(address, id) : describeTypes(address, id),
   };
 }
 
 async function route(context: Context, request: ScimRequest): Promise<ScimAnswer> {
-  const described = describe(context, request);
+  const described = await describe(context, request);
   if (described !== null) return described;
   const { path, method } = request;
   const [name = '', id] = path;

@@ -81,7 +81,7 @@ export const createScimTokenOperation = operation({
       const target = { type: 'scim_token', id, display: hint };
       await writeAudit(context, { action: 'scim.tokens.create', org_id, target });
       const warning = 'The token is shown once. Keep it where the directory needs it.';
-      return { id, token, hint, url: scimUrl(context), warning };
+      return { id, token, hint, url: await scimUrl(context), warning };
     }),
 });
 

@@ -59,9 +59,9 @@ export function fieldsOf({ member, person, said }: UserRecord): Fields {
 }
 
 /** A member as the resource that a directory reads. */
-export function viewUser(context: Context, record: UserRecord): Record<string, unknown> {
+export async function viewUser(context: Context, record: UserRecord): Promise<Record<string, unknown>> {
   const { member, said, groups } = record;
-  const url = scimUrl(context);
+  const url = await scimUrl(context);
   const shown = {
     schemas: [USER],
     id: member.user_id,
@@ -82,6 +82,6 @@ export function viewUser(context: Context, record: UserRecord): Record<string, u
 }
 
 /** The tag of a member's resource. */
-export function tagOfUser(context: Context, record: UserRecord): string {
-  return (viewUser(context, record)['meta'] as { version: string }).version;
+export async function tagOfUser(context: Context, record: UserRecord): Promise<string> {
+  return ((await viewUser(context, record))['meta'] as { version: string }).version;
 }

@@ -150,7 +150,7 @@ function changeUser(context: Context, id: string, change: (before: Fields) => Fi
   return context.transaction(async (context) => {
     const locked = await lockMember(context, { org_id, user_id: id });
     const record = await recordOf(context, org_id, locked.member.user_id);
-    refuseOtherTag(context, tagOfUser(context, record));
+    refuseOtherTag(context, await tagOfUser(context, record));
     const before = fieldsOf(record);
     const after = change(before);
     await write(context, locked, before, after);
@@ -176,7 +176,7 @@ export function deleteUser(context: Context, id: string): Promise<void> {
   return context.transaction(async (context) => {
     const locked = await lockMember(context, { org_id, user_id: id });
     const record = await recordOf(context, org_id, locked.member.user_id);
-    refuseOtherTag(context, tagOfUser(context, record));
+    refuseOtherTag(context, await tagOfUser(context, record));
     await dropMember(context, locked, { topic: 'member.deprovisioned', leaves: false });
   });
 }

@@ -4,7 +4,7 @@ import type { Connection, LastTest, SamlFacts } from './types.ts';
 
 const COLUMNS = `
   org_id, kind, display_name, status, enforce, default_role, role_map, config, metadata, client_secret, last_test,
-  created_at, updated_at, metadata_at, metadata_fault`;
+  created_at, updated_at, metadata_at, metadata_fault, host`;
 
 /** The word in an organization's addresses; null before it has one. */
 export async function findAlias(db: Db, org_id: Id<'org'>): Promise<string | null> {
@@ -82,21 +82,22 @@ type NewConnection = Omit<Connection, 'created_at' | 'updated_at' | 'metadata_fa
 export async function putConnection(db: Db, connection: NewConnection): Promise<void> {
   const { org_id, kind, display_name, status, enforce, default_role, role_map, config, metadata } =
     connection;
-  const { client_secret, last_test, metadata_at, at } = connection;
+  const { client_secret, last_test, metadata_at, host, at } = connection;
   await db.query({
     name: 'identity.put_sso_connection',
     text: `
       insert into sso_connection (org_id, display_name, status, enforce, default_role, role_map, config,
-                                  metadata, client_secret, last_test, created_at, updated_at, kind, metadata_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)
+                                  metadata, client_secret, last_test, created_at, updated_at, kind, metadata_at,
+                                  host)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)
       on conflict (org_id) do update
          set display_name = $2, status = $3, enforce = $4, default_role = $5, role_map = $6, config = $7,
              metadata = $8, client_secret = $9, last_test = $10, updated_at = $11, kind = $12,
-             metadata_at = $13, metadata_fault = null`,
+             metadata_at = $13, metadata_fault = null, host = $14`,
     values: [
       ...[org_id, display_name, status, enforce, default_role, JSON.stringify(role_map)],
       ...[JSON.stringify(config), JSON.stringify(metadata), client_secret],
-      ...[last_test === null ? null : JSON.stringify(last_test), at, kind, metadata_at],
+      ...[last_test === null ? null : JSON.stringify(last_test), at, kind, metadata_at, host],
     ],
   });
 }

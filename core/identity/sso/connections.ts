@@ -21,7 +21,7 @@ import { scimUrl } from '../scim/directory.ts';
 import { viewToken } from '../scim/token-schema.ts';
 import { listTokens } from '../scim/token-store.ts';
 import { endSsoSessions } from '../sessions/store.ts';
-import { addressesOf, takeAlias } from './addresses.ts';
+import { addressesOf, addressesOfConnection, hostHere, takeAlias } from './addresses.ts';
 import { ConfigIn } from './config-schema.ts';
 import {
   deleteConnection,
@@ -57,6 +57,7 @@ interface PutInput {
   readonly enforce?: boolean;
   readonly default_role?: Connection['default_role'];
   readonly role_map?: Connection['role_map'];
+  readonly move_here?: boolean;
   readonly config: Static<typeof ConfigIn>;
 }
 
@@ -67,12 +68,16 @@ async function viewSso(context: Context): Promise<View> {
   const found = await findConnection(context.db, org_id);
   const domains = await listDomains(context.db, org_id);
   const tokens = await listTokens(context.db, org_id);
+  const service_provider =
+    found === null
+      ? alias && addressesOf(context, { alias, host: await hostHere(context, org_id) })
+      : await addressesOfConnection(context, found);
   return {
     configured: found !== null,
     sso: found === null || alias === null ? null : viewConnection(found, alias),
-    service_provider: alias === null ? null : addressesOf(context, alias),
+    service_provider: service_provider || null,
     domains: domains.map(viewDomain),
-    scim_url: scimUrl(context),
+    scim_url: await scimUrl(context),
     scim_tokens: tokens.map(viewToken),
   };
 }
@@ -134,6 +139,12 @@ export const putSsoOperation = operation({
     ),
     default_role: Type.Optional(MappedRoleIn),
     role_map: Type.Optional(RoleMapIn),
+    move_here: Type.Optional(
+      Type.Boolean({
+        description:
+          'whether the provider was given the addresses of the host that this request came to; else those stay that it had',
+      }),
+    ),
     config: ConfigIn,
   }),
   output: SsoView,
@@ -162,10 +173,15 @@ export const putSsoOperation = operation({
       const org = await lockOrg(context.db, org_id);
       if (org === null) throw notFound();
       if (enforce) await refuseLockOut(context, org, status);
-      await takeAlias(context, org);
+      const alias = await takeAlias(context, org);
       const before = await findConnection(context.db, org.id);
       const client_secret = secretOf(context, org.id, { before, chosen, given });
-      if (chosen.kind === 'saml' && chosen.config.sign_requests) await takeSigningKey(context, org.id);
+      // A provider has the addresses that it was given until somebody says that it was given others.
+      const stays = before !== null && !input.move_here;
+      const host = stays ? before.host : await hostHere(context, org.id);
+      const { entity_id } = addressesOf(context, { alias, host });
+      if (chosen.kind === 'saml' && chosen.config.sign_requests)
+        await takeSigningKey(context, { org_id: org.id, entity_id });
       const { config } = chosen;
       const next = {
         kind,
@@ -177,7 +193,7 @@ export const putSsoOperation = operation({
         config,
       };
       await putConnection(context.db, {
-        ...{ org_id: org.id, ...next, ...chosen, client_secret, at: context.now() },
+        ...{ org_id: org.id, ...next, ...chosen, client_secret, host, at: context.now() },
         last_test: isSameProvider(before, chosen) ? (before?.last_test ?? null) : null,
       });
       // Sessions of a provider that is not trusted any more do not outlive it.

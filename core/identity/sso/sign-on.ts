@@ -14,7 +14,7 @@ import { findOrg } from '../../orgs/index.ts';
 import { beginSaml } from '../saml/answer.ts';
 import { deliver } from '../sessions/sessions.ts';
 import { clearedCookie, flowCookie, readCookie } from '../sessions/token.ts';
-import { addressesOfOrg } from './addresses.ts';
+import { addressesOfConnection, isHere, refuseElsewhere } from './addresses.ts';
 import { findConnectionByAlias, noteTest, takeFlow } from './connection-store.ts';
 import { enterBySso } from './enter.ts';
 import { SsoFault } from './fault.ts';
@@ -54,8 +54,8 @@ function providerOf(context: Context, connection: OidcConnection) {
 
 interface Asked {
   readonly return_to: string | null;
-  /** Origins that the request may have come to. */
-  readonly hosts: readonly string[];
+  /** The console to go back to. */
+  readonly origin: string;
   /** Whether the person must give a proof anew, though the provider knows them still. */
   readonly fresh: boolean;
   /** A trial; who asks for one is an admin. */
@@ -70,12 +70,21 @@ async function beginOidc(
 ): Promise<string> {
   const { org_id } = connection;
   const checks = newChecks(flow.fresh);
-  const { callback_url: redirect_uri } = await addressesOfOrg(context, org_id);
+  const { callback_url: redirect_uri } = await addressesOfConnection(context, connection);
   const provider = providerOf(context, connection);
   const url = await authorizationUrl(context.services, provider, { checks, redirect_uri });
   const expires_at = new Date(context.now().getTime() + FLOW_S * 1_000);
   await storeFlow(context, { key: checks.state, org_id, browser, flow: { ...flow, checks }, expires_at });
   return url;
+}
+
+/** The same button where the provider will answer, for a browser that came to another address of ours. */
+async function startElsewhere(context: Context, connection: Connection, asked: Asked): Promise<string> {
+  const url = new URL((await addressesOfConnection(context, connection)).start_url);
+  if (asked.return_to !== null) url.searchParams.set('return_to', pathOnly(asked.return_to));
+  if (asked.fresh) url.searchParams.set('fresh', '1');
+  if (asked.test) url.searchParams.set('test', '1');
+  return url.href;
 }
 
 /**
@@ -87,13 +96,14 @@ export async function startSignOn(context: Context, alias: string, asked: Asked)
   const org = connection === null ? null : await findOrg(context.db, connection.org_id);
   if (connection === null || org?.status !== 'active') throw notFound();
   if (connection.status !== 'active' && !asked.test) throw notFound();
+  if (!(await isHere(context, connection))) return startElsewhere(context, connection, asked);
   const token = secureBytes(32).toString('base64url');
   const flow: Flow = {
     checks: null,
     outcome: null,
     fresh: asked.fresh,
     return_to: pathOnly(asked.return_to),
-    origin: consoleOf(context, asked.hosts),
+    origin: asked.origin,
     updated_at: connection.updated_at.toISOString(),
     test: asked.test,
   };
@@ -155,7 +165,7 @@ async function outcomeOf(
   { flow, search }: { flow: Flow; search: URLSearchParams },
 ): Promise<Asserted | SsoFault> {
   if (connection.kind === 'saml' || flow.checks === null) return keptOutcome(connection, flow);
-  const url = new URL((await addressesOfOrg(context, connection.org_id)).callback_url);
+  const url = new URL((await addressesOfConnection(context, connection)).callback_url);
   url.search = search.toString();
   try {
     return await finishOidc(context, providerOf(context, connection), { checks: flow.checks, url });
@@ -176,6 +186,7 @@ export async function finishSignOn(
 ): Promise<string> {
   const connection = await findConnectionByAlias(context.db, alias);
   if (connection === null) throw notFound();
+  await refuseElsewhere(context, connection);
   const flow = await flowOf(context, connection, search.get('state'));
   const outcome = await outcomeOf(context, connection, { flow, search });
   const onward = `${flow.origin}${flow.return_to}`;

@@ -65,6 +65,8 @@ export interface LastTest {
 
 interface ConnectionBase {
   readonly org_id: Id<'org'>;
+  /** Host of the storefront whose addresses the provider was given; null: ours. */
+  readonly host: string | null;
   readonly display_name: string;
   readonly status: 'draft' | 'active' | 'disabled';
   readonly enforce: boolean;

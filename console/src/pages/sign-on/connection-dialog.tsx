@@ -1,5 +1,6 @@
 // Connecting an identity provider, or changing it. It is saved as a draft first; switching it on is another step.
 import { type FormEvent, useState } from 'react';
+import { storefront } from '../../api/boot.ts';
 import { faultOfForm } from '../../api/errors.ts';
 import {
   PutSsoDocument,
@@ -89,6 +90,19 @@ function RoleFields({ row }: { row: Row }) {
   );
 }
 
+/** At a storefront, of a provider that was given other addresses than those here. */
+function MoveField({ row, addresses }: { row: Row; addresses: SignOnFactsFragment['serviceProvider'] }) {
+  if (row === null || storefront === null || !addresses) return null;
+  const { hostname } = window.location;
+  if (new URL(addresses.callbackUrl).hostname === hostname) return null;
+  return (
+    <label className="sign-on-check">
+      <input type="checkbox" name="move_here" />
+      The provider now has the same addresses at {hostname}: take its answers there
+    </label>
+  );
+}
+
 export function ConnectionDialog(props: {
   row: Row;
   addresses: SignOnFactsFragment['serviceProvider'];
@@ -131,6 +145,7 @@ export function ConnectionDialog(props: {
         />
         {kind === 'SAML' ? <SamlFields row={row} /> : <OidcFields row={row} />}
         <RoleFields row={row} />
+        <MoveField row={row} addresses={addresses} />
         <FormFault fault={fault} />
         <DialogFoot onClose={onClose} busy={busy}>
           {row === null ? 'Save as draft' : 'Save'}

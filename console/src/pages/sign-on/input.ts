@@ -87,6 +87,7 @@ export function inputOfForm(form: FormData, row: Row | null): PutSsoInput | { re
     enforce: row?.kind === kind && row.enforce,
     defaultRole: text('default_role') as MappedRole,
     roleMap: groups.map,
+    ...(form.get('move_here') === null ? {} : { moveHere: true }),
     config: { ...config, jit: form.get('jit') !== null },
   };
 }
