@@ -9,6 +9,17 @@ export { type PublicApp, readPublicApp } from './public-app.ts';
 export { publishFigures } from './publish.ts';
 export { figureServices } from './published.ts';
 export { RankingsView, rankingsOperation, readRankings } from './rankings.ts';
+export {
+  excludeAppOperation,
+  getStaffFiguresOperation,
+  listStaffAppsOperation,
+  publishStaffFiguresOperation,
+  restoreAppOperation,
+  StaffAppView,
+  StaffFiguresView,
+  staffFigureOperations,
+} from './staff.ts';
+export { readAsked } from './staff-store.ts';
 export { changeKinds, ModelStats, modelStatsOperation, readStats } from './stats.ts';
 export { AppView } from './types.ts';
 

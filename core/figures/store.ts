@@ -86,11 +86,11 @@ export async function updateApp(
   });
 }
 
-/** Apps that show themselves to everybody. */
+/** Apps that show themselves to everybody, and that staff do not keep out. */
 export async function listPublicApps(db: Db): Promise<AppRow[]> {
   const { rows } = await db.query<AppRow>({
     name: 'figures.list_public_apps',
-    text: `select ${COLUMNS} from app where public order by slug`,
+    text: `select ${COLUMNS} from app where public and excluded_at is null order by slug`,
   });
   return rows;
 }

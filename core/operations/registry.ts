@@ -7,7 +7,7 @@ import { closingOperations, staffClosingOperations } from '../closing/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { deskOperations } from '../desk/index.ts';
 import { evalOperations } from '../evals/index.ts';
-import { figureOperations } from '../figures/index.ts';
+import { figureOperations, staffFigureOperations } from '../figures/index.ts';
 import { giftOperations } from '../gifts/index.ts';
 import {
   beginLookOperation,
@@ -94,6 +94,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffRedeemOperations,
   ...deskOperations,
   ...staffTopupOperations,
+  ...staffFigureOperations,
   ...staffRefundOperations,
   ...staffSupportOperations,
   ...staffAccessOperations,

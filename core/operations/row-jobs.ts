@@ -1,7 +1,7 @@
 // The periodic work on rows of calls that needs no more of an installation than them.
 import { type RequestLog, rebuildRows } from '../analytics/index.ts';
 import type { Pool } from '../db/index.ts';
-import { publishFigures } from '../figures/index.ts';
+import { publishFigures, readAsked } from '../figures/index.ts';
 import { now, type Services } from '../kernel/index.ts';
 import type { Job } from '../runtime/index.ts';
 
@@ -27,13 +27,21 @@ export function rebuildJob({ pool, request_log, cell, rows }: RowParts): Job {
   };
 }
 
-/** Publishes what everybody may see of traffic. */
+/** Publishes what everybody may see of traffic: every ten minutes, and when staff ask for it. */
 export function figureJobs({ pool, rows, public_min_orgs: min_orgs = 3 }: FigureParts): Job[] {
+  // One after the other: two at once would sum the same days twice.
+  let last: Promise<unknown> = Promise.resolve();
+  const publish = () => {
+    const made = last.then(() => publishFigures(pool, { now: now(), min_orgs, reader: rows?.row_reader }));
+    last = made.catch(() => {});
+    return made;
+  };
   return [
+    { name: 'publish_figures', every_ms: 600 * SECOND, run: publish },
     {
-      name: 'publish_figures',
-      every_ms: 600 * SECOND,
-      run: () => publishFigures(pool, { now: now(), min_orgs, reader: rows?.row_reader }),
+      name: 'publish_asked_figures',
+      every_ms: 5 * SECOND,
+      run: async () => ((await readAsked(pool)).waiting ? Math.max(1, await publish()) : 0),
     },
   ];
 }

@@ -42,6 +42,7 @@ const nav: readonly NavItem[] = [
   { href: '/mails', name: 'Mails', icon: 'mail', key: 'm' },
   { href: '/operations', name: 'Operations', icon: 'clock', key: 'o' },
   { href: '/prices', name: 'Prices', icon: 'gauge', key: 'i' },
+  { href: '/rankings', name: 'Rankings', icon: 'eye', key: 'k' },
   { href: '/resellers', name: 'Resellers', icon: 'wallet', key: 'x' },
 ];
 

@@ -1,4 +1,4 @@
-// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures, /operations, /prices, /resellers, /resellers/{id or slug}.
+// All addresses of the console of staff: /sign-in, / (find), /orgs/{id or slug}, /queue, /reviews, /approvals, /limits, /plans, /access, /tickets, /announcements, /legal, /codes, /mails, /erasures, /operations, /prices, /rankings, /resellers, /resellers/{id or slug}.
 import {
   createRootRoute,
   createRoute,
@@ -111,6 +111,15 @@ const plansRoute = createRoute({
   component: lazyRouteComponent(
     kept(() => import('./pages/plans/page.tsx')),
     'PlansPage',
+  ),
+});
+
+const rankingsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/rankings',
+  component: lazyRouteComponent(
+    kept(() => import('./pages/rankings/page.tsx')),
+    'RankingsPage',
   ),
 });
 
@@ -230,6 +239,7 @@ export function createStaffRouter() {
           disputesRoute,
           limitsRoute,
           plansRoute,
+          rankingsRoute,
           accessRoute,
           ticketsRoute,
           announcementsRoute,
