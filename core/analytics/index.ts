@@ -22,7 +22,7 @@ export { type Analytics, openAnalytics } from './engine/open.ts';
 export { postgresReader, readerOf } from './engine/postgres.ts';
 export type { OrgDay, RowKeeper, RowReader } from './engine/types.ts';
 export { getLimitsOperation } from './limits-view.ts';
-export { openRequestFeed, type RequestFeed } from './live/feed.ts';
+export { type ArrivedRow, openRequestFeed, type RequestFeed } from './live/feed.ts';
 export { openRequestLog } from './log.ts';
 export {
   analyticsOperations,

@@ -1,7 +1,11 @@
 // The live list of calls: rows that were read and rows that arrive, merged without duplicates. New rows are shown once
 // a second, so that the page of a busy organisation does not flicker; while the feed is held they wait.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { type FeedRowFragment, RequestAddedDocument } from '../api/gen/graphql.ts';
+import {
+  type FeedRowFragment,
+  RequestAddedDocument,
+  type RequestAddedSubscriptionVariables,
+} from '../api/gen/graphql.ts';
 import { type LiveState, useLive } from '../api/use-live.ts';
 import { useOrg } from '../app/org.tsx';
 
@@ -35,10 +39,25 @@ export function enqueue(queue: FeedRowFragment[], row: FeedRowFragment): void {
   if (queue.length > ROWS_MAX) queue.shift();
 }
 
+/** Calls `onOther` when another choice is made than before. */
+function useChoice(wanted: object | undefined, onOther: () => void): void {
+  const choice = JSON.stringify(wanted ?? null);
+  const before = useRef(choice);
+  const latest = useRef(onOther);
+  latest.current = onOther;
+  useEffect(() => {
+    if (before.current === choice) return;
+    before.current = choice;
+    latest.current();
+  }, [choice]);
+}
+
 export function useFeed(options: {
   /** What was read; undefined while it is being read. */
   readonly read: readonly FeedRowFragment[] | undefined;
   readonly key_id?: string | undefined;
+  /** Which calls are sent at all; those that came under another choice are not shown. */
+  readonly wanted?: Omit<RequestAddedSubscriptionVariables, 'environment'>;
   /** Whether a row that arrives belongs to what the page shows. */
   readonly matches?: (row: FeedRowFragment) => boolean;
   readonly held?: boolean;
@@ -54,6 +73,14 @@ export function useFeed(options: {
   const queue = useRef<FeedRowFragment[]>([]);
   const latest = useRef(options);
   latest.current = options;
+
+  useChoice(options.wanted, () => {
+    queue.current.length = 0;
+    setArrived([]);
+    setWaiting(0);
+    // What came between two choices is read.
+    latest.current.onBack?.();
+  });
 
   const release = useCallback(() => {
     const rows = queue.current.splice(0);
@@ -73,7 +100,7 @@ export function useFeed(options: {
 
   const variables = options.off
     ? null
-    : { environment, ...(options.key_id === undefined ? {} : { keyId: options.key_id }) };
+    : { environment, ...options.wanted, ...(options.key_id === undefined ? {} : { keyId: options.key_id }) };
   const live = useLive({
     document: RequestAddedDocument,
     variables,

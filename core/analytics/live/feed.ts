@@ -6,14 +6,18 @@ import { type Environment, type Id, type Log, nowMs, ServiceError } from '../../
 import { postgresReader } from '../engine/postgres.ts';
 import type { RowReader } from '../engine/types.ts';
 import type { RowView } from '../schema.ts';
+import type { StoredRow } from '../types.ts';
 import { viewRow } from '../view.ts';
+
+/** A row, and the tags by which it can be asked for. */
+export type ArrivedRow = RowView & Pick<StoredRow, 'tags'>;
 
 export interface RequestFeed {
   /**
    * Rows that become readable from now on, each once, oldest first. Ends with `signal` or `close`.
    * @throws ServiceError rate_limit_exceeded when the organization has `streams_max` open in this process.
    */
-  follow(watch: Watch, signal: AbortSignal): Promise<AsyncGenerator<RowView, void, undefined>>;
+  follow(watch: Watch, signal: AbortSignal): Promise<AsyncGenerator<ArrivedRow, void, undefined>>;
   readonly streams: number;
   close(): void;
 }
@@ -45,7 +49,7 @@ const QUEUE_MAX = 1_000;
 const KNOWN_MAX = 5_000;
 
 interface Reader {
-  readonly queue: RowView[];
+  readonly queue: ArrivedRow[];
   wake: (() => void) | null;
 }
 
@@ -83,7 +87,7 @@ class Channel {
     this.#schedule();
   }
 
-  async #read(back_ms: number, limit: number): Promise<RowView[]> {
+  async #read(back_ms: number, limit: number): Promise<ArrivedRow[]> {
     const since = new Date(nowMs() - back_ms);
     const known = [...this.#known];
     const reader = this.#options.reader ?? postgresReader(this.#options.db);
@@ -93,10 +97,10 @@ class Channel {
       if (this.#known.size <= KNOWN_MAX) break;
       this.#known.delete(id);
     }
-    return rows.map(viewRow);
+    return rows.map((row) => ({ ...viewRow(row), tags: row.tags }));
   }
 
-  #send(row: RowView): void {
+  #send(row: ArrivedRow): void {
     for (const reader of this.readers) {
       reader.queue.push(row);
       if (reader.queue.length > QUEUE_MAX) reader.queue.shift();
@@ -133,7 +137,7 @@ class Feed implements RequestFeed {
     this.#options = options;
   }
 
-  async follow(watch: Watch, signal: AbortSignal): Promise<AsyncGenerator<RowView, void, undefined>> {
+  async follow(watch: Watch, signal: AbortSignal): Promise<AsyncGenerator<ArrivedRow, void, undefined>> {
     const limit = this.#options.streams_max ?? 50;
     const open = this.#of_org.get(watch.org_id) ?? 0;
     if (open >= limit) {
@@ -169,7 +173,7 @@ class Feed implements RequestFeed {
     return this.#rows({ channel, reader, signal, leave });
   }
 
-  async *#rows({ channel, reader, signal, leave }: Following): AsyncGenerator<RowView, void, undefined> {
+  async *#rows({ channel, reader, signal, leave }: Following): AsyncGenerator<ArrivedRow, void, undefined> {
     try {
       while (!signal.aborted && channel.open) {
         const row = reader.queue.shift();

@@ -1,7 +1,7 @@
 // Live updates. Streams are served only on the console's address (docs/graphql.md); the gateway refuses subscriptions
 // before they reach this file.
 import { setTimeout as pause } from 'node:timers/promises';
-import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
+import { type ArrivedRow, listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
 import { type BalanceView, getBalanceOperation } from '@svc/core/credits/index.ts';
 import { getRunOperation, type RunView } from '@svc/core/evals/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
@@ -44,6 +44,31 @@ interface Filter {
   readonly environment: Environment | null;
   readonly key_id: string | null;
   readonly project_id: string | null;
+  /** "" is the calls without one, as for the list. */
+  readonly app: string | null;
+  readonly user: string | null;
+  readonly session: string | null;
+  /** Calls that have the tag; with a value, those with that value, where "" is the calls without the tag. */
+  readonly tag: string | null;
+  readonly tag_value: string | null;
+}
+
+function hasTag({ tags }: ArrivedRow, { tag, tag_value }: Filter): boolean {
+  if (tag === null) return true;
+  const said = Object.hasOwn(tags, tag) ? tags[tag] : undefined;
+  return tag_value === null ? said !== undefined : (said ?? '') === tag_value;
+}
+
+/** Whether the list with the same filters has `row`. */
+function isWanted(row: ArrivedRow, filter: Filter): boolean {
+  const asked = [
+    [filter.key_id, row.key_id],
+    [filter.project_id, row.project_id],
+    [filter.app, row.app_id],
+    [filter.user, row.user_hash],
+    [filter.session, row.session_id],
+  ] as const;
+  return asked.every(([wanted, said]) => wanted === null || wanted === said) && hasTag(row, filter);
 }
 
 /** Throws before the stream opens, so that the caller gets an answer and not a broken stream. */
@@ -56,10 +81,13 @@ async function added(filter: Filter, { runner, feed, stream }: TenantContext): P
   return matching(await feed.follow({ org_id: caller.org_id, environment }, stream.signal), filter, stream);
 }
 
-async function* matching(rows: AsyncGenerator<Row>, filter: Filter, stream: StreamLife): AsyncGenerator<Row> {
+async function* matching(
+  rows: AsyncGenerator<ArrivedRow>,
+  filter: Filter,
+  stream: StreamLife,
+): AsyncGenerator<Row> {
   for await (const row of rows) {
-    if (filter.key_id !== null && row.key_id !== filter.key_id) continue;
-    if (filter.project_id !== null && row.project_id !== filter.project_id) continue;
+    if (!isWanted(row, filter)) continue;
     stream.renew();
     yield row;
   }
@@ -73,6 +101,11 @@ builder.subscriptionField('requestAdded', (t) =>
       environment: t.arg({ type: EnvironmentEnum }),
       keyId: t.arg.id(),
       projectId: t.arg.id(),
+      app: t.arg.string({ description: 'Of an app; empty: of none.' }),
+      user: t.arg.string({ description: 'Of an end user, by the hash; empty: of none.' }),
+      session: t.arg.string({ description: 'Of a session; empty: of none.' }),
+      tag: t.arg.string({ description: 'With this tag.' }),
+      tagValue: t.arg.string({ description: 'With this value of the tag; empty: without the tag.' }),
     },
     extensions: { operation: listRequestsOperation.name },
     subscribe: (_root, args, context) =>
@@ -81,6 +114,8 @@ builder.subscriptionField('requestAdded', (t) =>
           environment: (args.environment as Environment | null | undefined) ?? null,
           key_id: args.keyId ?? null,
           project_id: args.projectId ?? null,
+          ...{ app: args.app ?? null, user: args.user ?? null, session: args.session ?? null },
+          ...{ tag: args.tag ?? null, tag_value: args.tagValue ?? null },
         },
         context,
       ),

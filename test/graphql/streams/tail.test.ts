@@ -128,3 +128,61 @@ test('an organization follows at most fifty streams, a fifty-first is refused', 
 test('no surface met a defect', () => {
   expect(world.defects).toEqual([]);
 });
+
+test('with filters a stream has the rows that the list with the same filters has', async () => {
+  const { call, request_log } = harness;
+  const tenant = await harness.makeTenant('filtered');
+  const token = await harness.signIn(await harness.makePerson(tenant, 'owner'));
+  const [one, two] = [rowOf(tenant), rowOf(tenant)];
+  const rows: ReturnType<typeof rowOf>[] = [
+    { ...one, app_id: 'notes', user_hash: 'u1', session_id: 's 1', tags: { team: 'a' } },
+    { ...two, app_id: 'games', user_hash: 'u2', session_id: '', tags: { team: 'b', constructor: 'x' } },
+    { ...rowOf(tenant), app_id: '', user_hash: '', session_id: '', tags: {} },
+  ];
+  const filters: Record<string, string>[] = [
+    ...[{}, { app: 'notes' }, { app: '' }, { user: 'u2' }, { user: '' }, { session: 's 1' }, { session: '' }],
+    ...[
+      { tag: 'team' },
+      { tag: 'team', tagValue: 'a' },
+      { tag: 'team', tagValue: '' },
+      { tag: 'constructor' },
+    ],
+    ...[{ tag: 'constructor', tagValue: '' }, { tag: 'toString' }, { projectId: tenant.live.id }],
+    ...[
+      { projectId: tenant.test.id },
+      { app: 'notes', tag: 'team', tagValue: 'b' },
+      { keyId: tenant.key_id },
+    ],
+  ];
+  const types = { keyId: 'ID', projectId: 'ID' } as Record<string, string>;
+  const streams = [];
+  for (const filter of filters) {
+    const names = Object.keys(filter);
+    const declared = names.map((name) => `, $${name}: ${types[name] ?? 'String'}`).join('');
+    const given = names.map((name) => `, ${name}: $${name}`).join('');
+    const query = `subscription($env: Environment${declared}) { requestAdded(environment: $env${given}) { id } }`;
+    streams.push(await follow(token, query, { env: 'LIVE', ...filter }));
+  }
+  for (const row of rows) request_log.write(row);
+  await request_log.flush();
+  const wire: Record<string, string> = { keyId: 'key_id', projectId: 'project_id', tagValue: 'tag_value' };
+  for (const [at, filter] of filters.entries()) {
+    const query = new URLSearchParams(
+      Object.entries(filter).map(([name, value]) => [wire[name] ?? name, value]),
+    );
+    const listed = (await call('GET', `/v1/requests?${query}`, { key: tenant.key })).json().data;
+    const wanted = listed.map(({ request_id }: { request_id: string }) => request_id).sort();
+    const stream = streams[at] as Stream;
+    const seen = [];
+    for (const _ of wanted) seen.push((await stream.next())?.data.requestAdded.id);
+    expect([filter, seen.sort()]).toEqual([filter, wanted]);
+  }
+  // Nothing more comes on any of them than what its list has: the next row that all want is the next that they see.
+  const last = { ...one, request_id: rowOf(tenant).request_id };
+  request_log.write({ ...last, app_id: 'notes', user_hash: 'u1', session_id: 's 1', tags: { team: 'a' } });
+  await request_log.flush();
+  expect((await (streams[0] as Stream).next())?.data.requestAdded.id).toBe(last.request_id);
+  expect((await (streams[1] as Stream).next())?.data.requestAdded.id).toBe(last.request_id);
+  expect((await (streams[5] as Stream).next())?.data.requestAdded.id).toBe(last.request_id);
+  expect((await (streams[8] as Stream).next())?.data.requestAdded.id).toBe(last.request_id);
+});

@@ -12,7 +12,7 @@ import {
 import { useOrg } from '../../app/org.tsx';
 import type { RequestsSearch } from '../../app/search.ts';
 import { useFeed } from '../../ui/use-feed.ts';
-import { filterOf, isWanted } from './wanted.ts';
+import { arrivalsOf, filterOf, isWanted } from './wanted.ts';
 
 const PAGE = 50;
 /** Older ones are read in pages as large as the API gives. */
@@ -62,11 +62,12 @@ export function useRequests(search: RequestsSearch, { held, onRow }: { held: boo
   const again = () => query({ requestPolicy: 'network-only' });
   const first = data?.requests;
   const older = useOlder(variables, first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null);
+  const wanted = useMemo(() => arrivalsOf(search), [search]);
   const matches = useCallback((row: FeedRowFragment) => isWanted(row, search), [search]);
   const read = useMemo(() => (first ? [...first.nodes, ...older.rows] : undefined), [first, older.rows]);
   const feed = useFeed({
     read,
-    key_id: search.key,
+    wanted,
     matches,
     held,
     off: first === undefined,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FeedRowFragment } from '../../api/gen/graphql.ts';
 import type { RequestsSearch } from '../../app/search.ts';
 import { readSaidSearch } from './said.ts';
-import { filterOf, isWanted } from './wanted.ts';
+import { arrivalsOf, filterOf, isWanted } from './wanted.ts';
 
 const row = {
   id: '01KACZ3V8S6T5R4Q3P2N1M0K9J',
@@ -22,18 +22,37 @@ test.each<[RequestsSearch, boolean]>([
   [{ provider: 'beta' }, false],
   [{ key: 'key_2' }, false],
   [{ id: '01KACY' }, false],
-  // What it does not say is not taken to be so.
-  [{ session: '' }, false],
-  [{ user: 'abc' }, false],
-  [{ app: '' }, false],
-  [{ project: 'prj_2' }, false],
-  [{ tag: 'team' }, false],
   [{ moved: true }, false],
   [{ from: '2026-11-20T10:00Z', to: '2026-11-20T10:01Z' }, true],
   [{ from: '2026-11-20T10:01Z' }, false],
   [{ to: '2026-11-20T10:00Z' }, false],
 ])('a call that arrives is shown where the filters want it: %j', (search, wanted) => {
   expect(isWanted(row, search)).toBe(wanted);
+});
+
+test('what a row does not say is asked of the service, the same as for the list', () => {
+  const search: RequestsSearch = {
+    project: 'prj_2',
+    app: '',
+    user: 'abc',
+    session: 's 1',
+    tag: 'team',
+    tag_value: '',
+  };
+  const asked = arrivalsOf({ ...search, key: 'key_2' });
+  expect(asked).toEqual({
+    ...{
+      keyId: 'key_2',
+      projectId: 'prj_2',
+      app: '',
+      user: 'abc',
+      session: 's 1',
+      tag: 'team',
+      tagValue: '',
+    },
+  });
+  expect(filterOf({ ...search, key: 'key_2' }, 0)).toMatchObject(asked);
+  expect(arrivalsOf({ tag_value: 'x' })).toMatchObject({ tag: null, tagValue: null, app: null });
 });
 
 test('what a caller said is any line, and nothing is a filter too', () => {

@@ -1,5 +1,9 @@
 // The filters of the request list: as the API takes them, and for calls that arrive. Pure.
-import type { FeedRowFragment, RequestsQueryVariables } from '../../api/gen/graphql.ts';
+import type {
+  FeedRowFragment,
+  RequestAddedSubscriptionVariables,
+  RequestsQueryVariables,
+} from '../../api/gen/graphql.ts';
 import type { RequestsSearch } from '../../app/search.ts';
 import { instantOf } from '../../ui/format/time.ts';
 
@@ -30,16 +34,19 @@ export function filterOf(
   };
 }
 
-/** Whether a call that arrived belongs to what the filters show. */
+/** Which calls are sent as they arrive. */
+export function arrivalsOf(search: RequestsSearch): Omit<RequestAddedSubscriptionVariables, 'environment'> {
+  const { keyId, projectId, app, user, session, tag, tagValue } = filterOf(search, 0);
+  return { keyId, projectId, app, user, session, tag, tagValue };
+}
+
+/** Whether a call that was sent with `arrivalsOf` belongs to what the other filters show. */
 export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean {
   if (search.key !== undefined && row.keyId !== search.key) return false;
   if (search.status !== undefined && row.status.toLowerCase() !== search.status) return false;
   if (search.model !== undefined && row.model !== search.model) return false;
   if (search.provider !== undefined && row.provider !== search.provider) return false;
   if (search.id !== undefined && !row.id.startsWith(search.id)) return false;
-  // A row that arrives does not say whose it is; with the next reading it is there.
-  const { project, app, user, session, tag } = search;
-  if ([project, app, user, session, tag].some((said) => said !== undefined)) return false;
   const at = instantOf(row.ts);
   if (search.from !== undefined && at < new Date(search.from)) return false;
   if (search.to !== undefined && at >= new Date(search.to)) return false;
