@@ -32,7 +32,9 @@ export {
   CertificateIssuer,
   CertificateMemory,
   type CertificateOutcome,
+  certificateFaultNames,
   certificateSource,
+  certificateStates,
   findChallenge,
 } from './tls/index.ts';
 export { PublicStorefrontView, registrations, StorefrontView } from './types.ts';

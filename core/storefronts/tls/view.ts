@@ -6,7 +6,7 @@ import { certificateFaultNames, certificateFaults } from './faults.ts';
 import type { CertificateRow } from './store.ts';
 
 /** `outside`: whatever stands in front of the service gets it, and we know nothing of it. */
-const certificateStates = ['outside', 'waiting', 'valid', 'failing', 'expired'] as const;
+export const certificateStates = ['outside', 'waiting', 'valid', 'failing', 'expired'] as const;
 
 export const CertificateView = named(
   'StorefrontDomainCertificate',

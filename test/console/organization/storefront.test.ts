@@ -19,6 +19,8 @@ names.zone.set(`A ${BASE}`, ['93.184.216.34']);
 const { stack, browser, owner } = await startConsole({
   SVC_STOREFRONT_BASE: BASE,
   SVC_DNS_SERVERS: names.address,
+  // Nobody listens there.
+  SVC_ACME_DIRECTORY_URL: 'https://127.0.0.1:1/dir',
 });
 const pool = createPool(stack.database_url, { max: 1, application: 'svc-test' });
 await setOrgKindOperation.run(staffContext(pool), {
@@ -89,6 +91,29 @@ test('a domain says what to publish, what is wrong and who mends it, and is prov
   await page.getByText('proved', { exact: true }).waitFor();
   await checks.getByText('It leads here', { exact: true }).waitFor();
   expect(await checks.getByText('Expected').count()).toBe(0);
+  await expect
+    .poll(
+      async () => {
+        await page.reload();
+        await page.getByText('Certificate', { exact: true }).waitFor();
+        return page.getByText('none yet', { exact: true }).count();
+      },
+      { timeout: 30_000, interval: 1_000 },
+    )
+    .toBe(1);
+  await page.getByText('We ask again by ourselves.').waitFor();
+  await page.getByText('The authority gives no answer: ECONNREFUSED').waitFor();
+  await lookAround(page, 'reseller-domain-certificate');
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `update storefront_certificate
+          set chain = '', private_key = '', issuer = 'Example CA', not_before = now(), not_after = '2100-01-01',
+              fault = null, fault_detail = null, failed_at = null, next_at = '2099-01-01'`,
+    ),
+  );
+  await page.reload();
+  await page.getByText('valid', { exact: true }).waitFor();
+  await picture(page, 'reseller-domain-valid');
   await pressByKeyboard(page, page.getByRole('button', { name: 'Remove ai.acme.example' }));
   const dialog = page.getByRole('dialog', { name: 'Remove ai.acme.example?' });
   await expectAccessible(page, 'reseller-domain-remove');

@@ -3,6 +3,8 @@ import { currencies } from '@svc/core/kernel/index.ts';
 import {
   addDomainOperation,
   CheckView,
+  certificateFaultNames,
+  certificateStates,
   checkNames,
   DomainView,
   domainActors,
@@ -29,6 +31,8 @@ derive.enum('StorefrontDomainFault', faultNames);
 derive.enum('StorefrontDomainCheckName', checkNames);
 derive.enum('StorefrontDomainRecordType', recordTypes);
 derive.enum('StorefrontDomainActor', domainActors);
+derive.enum('StorefrontDomainCertificateState', certificateStates);
+derive.enum('StorefrontDomainCertificateFault', certificateFaultNames);
 
 const Storefront = derive.output('ResellerStorefront', StorefrontView);
 const Domain = derive.output('StorefrontDomain', DomainView);

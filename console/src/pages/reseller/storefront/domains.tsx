@@ -15,6 +15,7 @@ import { TextField } from '../../../ui/field.tsx';
 import { Empty, FormFault } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { actors, CertificateLine } from './certificate.tsx';
 import { DnsRecord } from './record.tsx';
 
 type Domain = ShopDomainFragment;
@@ -30,12 +31,6 @@ const checkWords: Readonly<Record<Check['name'], readonly [passed: string, faile
   IPV6: ['IPv6 leads here too', 'IPv6 leads elsewhere'],
   CERTIFICATE: ['A certificate can be issued', 'No certificate can be issued'],
 };
-const actors: Readonly<Record<NonNullable<Check['who']>, string>> = {
-  YOU: 'You',
-  DNS_PROVIDER: 'Whoever runs the name servers',
-  SERVICE: 'This service',
-};
-
 function CheckLine({ check }: { check: Check }) {
   const { name, type, host, expected, observed, ok, who, fix } = check;
   return (
@@ -96,6 +91,7 @@ function DomainItem(props: { domain: Domain; may: boolean; onChanged: () => void
       </div>
       {!domain.verifiedAt && <DnsRecord type="TXT" host={domain.record} value={domain.token} />}
       {domain.target && <DnsRecord type="CNAME" host={domain.domain} value={domain.target} />}
+      {domain.certificate && <CertificateLine certificate={domain.certificate} />}
       <FormFault fault={fault} />
       <ul className="shop-checks" aria-label={`Checks of ${domain.domain}`} aria-live="polite">
         {checks?.map((check) => (
