@@ -17,6 +17,7 @@ import {
   callerOf,
   consoleOrigins,
   headerOf,
+  isProxyItself,
   refuseForeignPage,
   requestContext,
   staffCallerOf,
@@ -168,7 +169,10 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
       } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
       const caller = await authenticate(parts, operation, request);
       // Payment rails are not rate limited: one that is refused for its rate would give up on its callback.
-      if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
+      const is_free =
+        operation.audience.kind === 'signed' ||
+        (operation.asked_by_proxies === true && isProxyItself(parts.services.sign_in, request));
+      if (!is_free) await takeTurn(parts, request, reply, caller);
       const open = () => requestContext(parts, request, reply, caller);
       await admitOrNote(operation, { caller, at: now(), open });
       callers.set(request, caller);

@@ -3,6 +3,7 @@
 import {
   checkCsrf,
   clientAddress,
+  isInNetworks,
   readCookie,
   SESSION_PREFIX,
   type SignInSettings,
@@ -39,6 +40,14 @@ export function headerOf(request: FastifyRequest, name: string): string | null {
 export function addressOf(sign_in: SignInSettings, request: FastifyRequest): string | null {
   const forwarded = headerOf(request, 'x-forwarded-for');
   return clientAddress(request.raw.socket?.remoteAddress ?? null, forwarded, sign_in.trusted_proxies);
+}
+
+/** Whether a trusted proxy asks for itself: what it hands on for others says for whom. */
+export function isProxyItself(sign_in: SignInSettings, request: FastifyRequest): boolean {
+  const { headers, raw } = request;
+  if (headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined) return false;
+  const ip = raw.socket?.remoteAddress ?? null;
+  return ip !== null && isInNetworks(ip, sign_in.trusted_proxies);
 }
 
 function environmentOf(request: FastifyRequest): Environment {

@@ -82,3 +82,23 @@ test('inference is no part of it, and 0 switches a limit off', async () => {
     expect([answer.status, answer.headers.get('x-ratelimit-limit-requests')]).toEqual([400, null]);
   }
 });
+
+test('a proxy that asks for itself whether to get a certificate is not counted, and what it asks for others is', async () => {
+  const own = { SVC_REDIS_URL: redis.url, SVC_PUBLIC_RPM: '3', SVC_STOREFRONT_BASE: 'shops.example' };
+  const gateway = await startSharedGateway({
+    ...{ database_url, data_dir, name: 'behind-a-proxy' },
+    env: { ...own, SVC_TRUSTED_PROXIES: '127.0.0.1' },
+  });
+  atFileEnd(() => gateway.kill());
+  const times = async (path: string, headers: Record<string, string>) => {
+    const seen: number[] = [];
+    for (let n = 0; n < 6; n++) seen.push((await fetch(`${gateway.base_url}${path}`, { headers })).status);
+    return seen;
+  };
+  const question = '/v1/storefront?domain=nobody.example';
+  expect(await times(question, {})).toEqual(Array(6).fill(404));
+  expect(await times(question, { 'x-forwarded-for': '198.51.100.7' })).toEqual([
+    404, 404, 404, 429, 429, 429,
+  ]);
+  expect(await times(question, { forwarded: 'for=198.51.100.8' })).toEqual([404, 404, 404, 429, 429, 429]);
+});

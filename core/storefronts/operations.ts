@@ -91,6 +91,7 @@ const showStorefrontOperation = operation({
   output: PublicStorefrontView,
   errors: ['not_found'],
   cached: { scope: 'public' },
+  asked_by_proxies: true,
   example: shown,
   async run(context, { host, domain }) {
     const asked = host ?? domain;

@@ -295,6 +295,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
+  /** What a trusted proxy asks for itself, for no client of its own, is not counted: strangers make it ask. */
+  readonly asked_by_proxies?: true;
   /**
    * Clients may keep the answer for `max_age_seconds`, a minute unless given, and ask for it again with its `ETag`. `private`: it
    * depends on who asks, so that nothing between keeps it.
