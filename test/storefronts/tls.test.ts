@@ -1,11 +1,14 @@
 // Storefronts over TLS (docs/operate/storefront-tls.md): real gateways that get certificates from a real authority, show each host
 // its own, and take what is asked of them to the right place.
+import { writeFileSync } from 'node:fs';
 import { createServer, request as plain } from 'node:http';
 import { request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
+import { join } from 'node:path';
 import { connect, type PeerCertificate } from 'node:tls';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { afterAll, describe, expect, test } from 'vitest';
+import { authority, server } from '../sim/certificates.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { freshDataDir, startGatewayProcess } from '../support/gateway.ts';
 import { proved, rowOf, startAuthority } from './authority.ts';
@@ -35,6 +38,10 @@ const console_app = createServer((asked, response) => {
 await new Promise<void>((done) => console_app.listen(0, '127.0.0.1', done));
 const admin_url = `http://127.0.0.1:${(console_app.address() as { port: number }).port}`;
 const data_dir = freshDataDir();
+const file = (name: string, text: string) => {
+  writeFileSync(join(data_dir, name), text.trim());
+  return join(data_dir, name);
+};
 const start = async (http_port: number) => {
   const tls_port = await freePort();
   const gateway = await startGatewayProcess({
@@ -47,6 +54,7 @@ const start = async (http_port: number) => {
         SVC_TLS_ADMIN_URL: admin_url,
       },
       ...{ SVC_ACME_DIRECTORY_URL: pebble.directory_url, SVC_ACME_CA_FILE: pebble.ca_file },
+      ...{ SVC_TLS_CERT_FILE: file('tls.crt', server.cert), SVC_TLS_KEY_FILE: file('tls.key', server.key) },
     },
   });
   atFileEnd(() => gateway.stop().then(() => undefined));
@@ -61,10 +69,10 @@ afterAll(() => {
 
 type At = { readonly tls_port: number };
 /** The certificate that is shown at `servername`, verified by the root; or why there is none. */
-const shownAt = ({ tls_port }: At, servername: string | undefined) =>
+const shownAt = ({ tls_port }: At, servername: string | undefined, ca = root) =>
   new Promise<PeerCertificate | string>((done) => {
     const socket = connect(
-      { host: '127.0.0.1', port: tls_port, ca: root, ...(servername === undefined ? {} : { servername }) },
+      { host: '127.0.0.1', port: tls_port, ca, ...(servername === undefined ? {} : { servername }) },
       () => {
         done(socket.getPeerCertificate(true));
         socket.destroy();
@@ -144,6 +152,19 @@ describe('certificates', EACH, () => {
     [undefined],
   ])('a handshake for %s is shown no certificate', async (name) => {
     expect(await shownAt(first, name)).toMatch(/^(?:ERR_SSL_|ECONNRESET|closed)/);
+  });
+
+  test('a host without a certificate of its own is shown that of the file, if that is for it', async () => {
+    expect(await shownAt(first, 'localhost', authority)).toMatchObject({
+      subjectaltname: expect.stringMatching('localhost'),
+    });
+    expect(await shownAt(first, 'x.localhost', authority)).toMatch(/^(?:ERR_SSL_|ECONNRESET|closed)/);
+  });
+
+  test('a flood of names that nobody has keeps no host from being shown its certificate', async () => {
+    const flood = Array.from({ length: 300 }, (_, n) => shownAt(second, `n${n}.nobody.example`));
+    expect(await shownAt(second, one)).toMatchObject({ subjectaltname: `DNS:${one}` });
+    for (const shown of await Promise.all(flood)) expect(typeof shown).toBe('string');
   });
 
   test('a renewed certificate is shown without a restart, and one that was taken away by nobody', async () => {

@@ -9,8 +9,8 @@ import { findServed } from './store.ts';
 const LIFE_MS = 5_000;
 /** Any client can name any host. */
 const HOSTS_MAX = 10_000;
-/** Questions to the database at once; a flood of names that nobody has waits for nobody else's call. */
-const ASKED_MAX = 8;
+/** Questions to the database at once, each a look at one key: a flood of names that nobody has makes no longer queue than this. */
+const ASKED_MAX = 200;
 const NAME = /^(?=.{1,237}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/;
 
 interface Known {
