@@ -1206,9 +1206,12 @@ create table public.fx_day (
   state text not null,
   fetched_at timestamp with time zone not null,
   decided_at timestamp with time zone,
+  approval_id text,
   constraint fx_day_once PRIMARY KEY (source, fx_day),
-  constraint fx_day_source_check CHECK ((source = ANY (ARRAY['ecb'::text, 'json'::text]))),
-  constraint fx_day_state_check CHECK ((state = ANY (ARRAY['in_force'::text, 'waiting'::text])))
+  constraint fx_day_approval_id_key UNIQUE (approval_id),
+  constraint fx_day_source_check CHECK ((source = ANY (ARRAY['static'::text, 'ecb'::text, 'json'::text]))),
+  constraint fx_day_state_check CHECK ((state = ANY (ARRAY['in_force'::text, 'waiting'::text]))),
+  constraint fx_day_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES approval(id)
 );
 grant delete, insert, select, update on public.fx_day to svc_runtime;
 

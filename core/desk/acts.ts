@@ -2,8 +2,9 @@
 import { GRANT, grantApproved } from '../credits/index.ts';
 import type { Context, Id, StaffRole } from '../kernel/index.ts';
 import { MAKE_CODES, makeApproved } from '../redeem/index.ts';
-import { ACCEPT, acceptReview, REFUSE, refuseReview } from '../topups/index.ts';
+import { ACCEPT, acceptReview, REFUSE, refuseReview, setRates } from '../topups/index.ts';
 import { PROPOSE_PRICE, priceApproved } from './prices/operations.ts';
+import { PROPOSE_RATES } from './prices/rates.ts';
 
 /** What an act leaves to show once: the codes of a batch. */
 interface Done {
@@ -46,6 +47,10 @@ export const acts: Readonly<Record<string, Act>> = {
   }),
   [REFUSE]: act(async (context, input: Decided) => {
     await refuseReview(context, input);
+    return null;
+  }),
+  [PROPOSE_RATES]: act(async (context, input: Parameters<typeof setRates>[1], asked) => {
+    await setRates(context, input, asked);
     return null;
   }),
   [PROPOSE_PRICE]: act(

@@ -33,6 +33,7 @@ export {
   SetPriceView,
   setPriceStates,
 } from './prices/operations.ts';
+export { proposeRatesOperation } from './prices/rates.ts';
 export { PricePlanView } from './prices/schema.ts';
 export { ActView, DocumentView, ItemView } from './schema.ts';
 export {

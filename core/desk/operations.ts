@@ -38,6 +38,7 @@ import {
   previewPriceOperation,
   proposePriceOperation,
 } from './prices/operations.ts';
+import { proposeRatesOperation } from './prices/rates.ts';
 import { ActView, DocumentView, ItemView, viewAct, viewDocument, viewItem } from './schema.ts';
 import { getShadowAllowanceOperation, setShadowAllowanceOperation } from './shadows.ts';
 
@@ -283,4 +284,5 @@ export const deskOperations = [
   proposePriceOperation,
   getProposedPriceOperation,
   listSetPricesOperation,
+  proposeRatesOperation,
 ] as const;

@@ -53,8 +53,9 @@ export {
   runRailTasks,
   type TopupProgress,
 } from './follow.ts';
-export { minorFor, rateText } from './fx/rates.ts';
+export { minorFor, rateText, staticRates } from './fx/rates.ts';
 export { acceptFxDay, refreshFx } from './fx/refresh.ts';
+export { planRates, setRates, type WantedRates } from './fx/set.ts';
 export { openFx, readRates } from './fx/source.ts';
 export { findFetch, listDays } from './fx/store.ts';
 export { closeItem, listOpenItems, lockItem, type OpenItem } from './items-store.ts';

@@ -1,14 +1,14 @@
-// Prices that one member of staff proposes and another one confirms, in the staff schema.
+// Prices and exchange rates that one member of staff proposes and another one confirms, in the staff schema.
 import {
   getProposedPriceOperation,
   listSetPricesOperation,
   PricePlanView,
   previewPriceOperation,
   proposePriceOperation,
+  proposeRatesOperation,
   SetPriceView,
   setPriceStates,
 } from '@svc/core/desk/index.ts';
-import type { Static } from 'typebox';
 import { toWire } from '../derive.ts';
 import type { Runner } from '../run.ts';
 import type { Parts } from './parts.ts';
@@ -58,14 +58,19 @@ export function addPrices({ builder, derive, mutation }: Parts): void {
         (await runner.run(listSetPricesOperation, {})).data,
     }),
   }));
+  const approvalId = (t: Any) => ({
+    approvalId: t.id({ resolve: ({ approval_id }: { approval_id: string }) => approval_id }),
+  });
+  mutation({
+    name: 'proposeRates',
+    operation: proposeRatesOperation,
+    description: 'Proposes exchange rates of a day; a second person confirms them.',
+    payload: approvalId,
+  });
   mutation({
     name: 'proposePrice',
     operation: proposePriceOperation,
     description: 'Proposes other prices of an endpoint from a day on; a second person confirms them.',
-    payload: (t) => ({
-      approvalId: t.id({
-        resolve: ({ approval_id }: Static<typeof proposePriceOperation.output>) => approval_id,
-      }),
-    }),
+    payload: approvalId,
   });
 }

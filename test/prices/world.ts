@@ -62,6 +62,8 @@ const mutations = {
     ... on ApproveActPayload { approval { status } } ${refusal} } }`,
   refuse: `mutation($input: RefuseActInput!) { done: refuseAct(input: $input) {
     ... on RefuseActPayload { approval { status note } } ${refusal} } }`,
+  rates: `mutation($input: ProposeRatesInput!) { done: proposeRates(input: $input) {
+    ... on ProposeRatesPayload { approvalId } ${refusal} } }`,
   grant: `mutation($input: GrantCreditInput!) { done: grantCredit(input: $input) { ${refusal} } }`,
 } as const;
 /** Of a day for which nothing can be proposed. */

@@ -1,5 +1,6 @@
 -- compatible_from: 0054
--- Prices that staff set for an endpoint from a day on, each confirmed by a second person. An older program charges what the files say.
+-- Prices that staff set for an endpoint from a day on, and exchange rates of a day, each confirmed by a second person. An older program
+-- charges what the files say, and sells by the newest day of its source.
 create table catalog.set_price (
   set_no int generated always as identity primary key,
   endpoint_no int not null references catalog.endpoint,
@@ -20,3 +21,8 @@ grant select, insert on catalog.set_price to svc_runtime;
 
 -- A price is an act without an amount: it needs a second person whatever it comes to.
 alter table approval alter amount_micro_usd drop not null;
+
+-- Rates of a day that staff set, by two people; also beside the table of the release. Null: the source gave them.
+alter table fx_day add approval_id text unique references approval (id);
+alter table fx_day drop constraint fx_day_source_check;
+alter table fx_day add constraint fx_day_source_check check (source in ('static', 'ecb', 'json'));

@@ -1,5 +1,4 @@
-// What prices and exchange rates were when, as staff read it. Nothing is changed here: prices come from the catalog's files, rates
-// from their source.
+// What prices and exchange rates were when, as staff read it. Nothing is changed here (`../prices/`).
 import { type Static, Type } from 'typebox';
 import { listPriceRecords, type PriceRecord } from '../../catalog/index.ts';
 import { writeAudit } from '../../identity/index.ts';
@@ -16,7 +15,7 @@ import {
   Time,
   walkPage,
 } from '../../kernel/index.ts';
-import { findFetch, listDays, moneyIn, rateText, readRates } from '../../topups/index.ts';
+import { findFetch, listDays, moneyIn, rateText, readRates, staticRates } from '../../topups/index.ts';
 
 const readers = { kind: 'staff', roles: ['finance', 'support', 'catalog'] } as const;
 const DAYS_MAX = 60;
@@ -33,6 +32,7 @@ const RateView = Type.Object({
 const FxDayView = Type.Object({
   day: Type.String({ format: 'date' }),
   state: oneOf(fxDayStates),
+  is_set: Type.Boolean({ description: 'two members of staff set it' }),
   fetched_at: nullable(Time),
   decided_at: nullable(
     Type.String({ format: 'date-time', description: 'when staff took a day on which a rate jumped' }),
@@ -55,18 +55,17 @@ const rates = (table: Readonly<Record<string, number>>) =>
   Object.entries(table).map(([currency, rate_e8]) => ({ currency, rate: rateText(rate_e8) }));
 
 /** The days of the source; the table of the release is a day that was not fetched. */
-async function daysOf({ db, now, services }: Context): Promise<Static<typeof FxDayView>[]> {
+async function daysOf({ db, services }: Context): Promise<Static<typeof FxDayView>[]> {
   const { kind } = moneyIn({ services }).fx;
-  const days = await listDays(db, { source: kind, limit: DAYS_MAX });
-  if (kind !== 'static')
-    return days.map(({ fx_day, state, fetched_at, decided_at, rates: table }) => ({
-      ...{ day: fx_day, state, rates: rates(table), fetched_at: fetched_at.toISOString() },
-      decided_at: decided_at?.toISOString() ?? null,
-    }));
-  const { fx_day, table } = await readRates(db, { kind, url: null }, now());
-  return fx_day === null
-    ? []
-    : [{ day: fx_day, state: 'in_force', fetched_at: null, decided_at: null, rates: rates(table) }];
+  const kept = await listDays(db, { source: kind, limit: DAYS_MAX });
+  const days = kept.map(({ fx_day, state, fetched_at, decided_at, is_set, rates: table }) => ({
+    ...{ day: fx_day, state, is_set, rates: rates(table), fetched_at: fetched_at.toISOString() },
+    decided_at: decided_at?.toISOString() ?? null,
+  }));
+  if (kind !== 'static') return days;
+  const { fx_day: day, table } = staticRates;
+  const own = { state: 'in_force', is_set: false, fetched_at: null, decided_at: null } as const;
+  return day === null ? days : [...days, { ...own, day, rates: rates(table) }];
 }
 
 export const getFxOperation = operation({
@@ -82,7 +81,7 @@ export const getFxOperation = operation({
     ...{ source: 'ecb', day: '2026-11-20', stale: false, tried_at: '2026-11-21T00:15:00.000Z', error: null },
     days: [
       {
-        ...{ day: '2026-11-20', state: 'in_force', decided_at: null },
+        ...{ day: '2026-11-20', state: 'in_force', is_set: false, decided_at: null },
         fetched_at: '2026-11-20T15:30:02.000Z',
         rates: [{ currency: 'INR', rate: '88.70000000' }],
       },

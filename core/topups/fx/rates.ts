@@ -61,6 +61,14 @@ export const staticRates: Rates = {
   shownRate: staticRate,
 };
 
+/** The table of the release, or the newest day that staff set in its place; neither goes stale. */
+export function releaseRates(newest: { readonly fx_day: string; readonly rates: RateTable } | null): Rates {
+  if (newest === null || newest.fx_day <= STATIC_DAY) return staticRates;
+  const { fx_day, rates: table } = newest;
+  const rate = (currency: Currency): FxRate => ({ fx_day, rate_e8: table[currency] });
+  return { ...staticRates, fx_day, table, midRate: rate, shownRate: rate };
+}
+
 /** Rates of a source at `now`; `newest` is its newest day that is in force, null before there is one. */
 export function ratesAt(
   source: FxKind,

@@ -53,7 +53,8 @@ async function fetchDay(source: FxSource, url: string, now: Date): Promise<Fetch
   return day;
 }
 
-function jumpSubject(kind: FxKind, fx_day: string): string {
+/** What the item of a day that waits is called by. */
+export function jumpSubject(kind: FxKind, fx_day: string): string {
   return `${kind} ${fx_day}`;
 }
 

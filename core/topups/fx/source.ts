@@ -1,7 +1,7 @@
 // Where exchange rates come from: the table of the release, the daily rates of the European Central Bank, or an address
 // that answers with JSON (docs/money/exchange-rates.md).
 import { ConfigError, type Db } from '../../kernel/index.ts';
-import { type FxKind, type Rates, ratesAt, staticRates } from './rates.ts';
+import { type FxKind, type Rates, ratesAt, releaseRates } from './rates.ts';
 import { findNewestDay } from './store.ts';
 
 const ECB_DAILY = 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml';
@@ -35,6 +35,6 @@ export function openFx(setting: string): FxSource {
 
 /** The rates in force at `now`. */
 export async function readRates(db: Db, source: FxSource, now: Date): Promise<Rates> {
-  if (source.kind === 'static') return staticRates;
-  return ratesAt(source.kind, await findNewestDay(db, source.kind), now);
+  const newest = await findNewestDay(db, source.kind);
+  return source.kind === 'static' ? releaseRates(newest) : ratesAt(source.kind, newest, now);
 }

@@ -1,5 +1,5 @@
 // SQL of exchange rates that were fetched.
-import type { Db } from '../../kernel/index.ts';
+import type { Db, Id } from '../../kernel/index.ts';
 import type { FetchedDay } from './parse.ts';
 import type { FxKind } from './rates.ts';
 
@@ -43,6 +43,39 @@ export async function releaseDay(db: Db, args: { fx_day: string; at: Date }): Pr
   return rows[0]?.source ?? null;
 }
 
+/** A day of a source in whatever state; null when there is none. */
+export async function findDay(
+  db: Db,
+  args: { source: FxKind; fx_day: string },
+): Promise<(FetchedDay & { readonly state: 'in_force' | 'waiting' }) | null> {
+  const { rows } = await db.query<FetchedDay & { state: 'in_force' | 'waiting' }>({
+    name: 'topups.find_fx_day',
+    text: `
+      select fx_day::text as fx_day, rates, state from fx_day where source = $1 and fx_day = $2::date`,
+    values: [args.source, args.fx_day],
+  });
+  return rows[0] ?? null;
+}
+
+/** Puts a day in force as staff set it, also one that waits; false where it is in force already. */
+export async function setDay(
+  db: Db,
+  day: FetchedDay & { source: FxKind; approval_id: Id<'approval'>; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'topups.set_fx_day',
+    text: `
+      insert into fx_day (source, fx_day, rates, state, fetched_at, decided_at, approval_id)
+      values ($1, $2::date, $3, 'in_force', $4, $4, $5)
+      on conflict (source, fx_day) do update
+         set rates = excluded.rates, state = 'in_force', decided_at = excluded.decided_at,
+             approval_id = excluded.approval_id
+       where fx_day.state = 'waiting'`,
+    values: [day.source, day.fx_day, JSON.stringify(day.rates), day.at, day.approval_id],
+  });
+  return rowCount === 1;
+}
+
 /** When rates of a source were last asked for. */
 interface FxFetch {
   /** The time of the schedule that was answered last. */
@@ -82,6 +115,8 @@ interface KeptDay extends FetchedDay {
   readonly state: 'in_force' | 'waiting';
   readonly fetched_at: Date;
   readonly decided_at: Date | null;
+  /** Staff set it. */
+  readonly is_set: boolean;
 }
 
 /** The newest days of a source, at most `limit`, those that wait for a person too. */
@@ -89,7 +124,7 @@ export async function listDays(db: Db, args: { source: FxKind; limit: number }):
   const { rows } = await db.query<KeptDay>({
     name: 'topups.list_fx_days',
     text: `
-      select fx_day::text as fx_day, rates, state, fetched_at, decided_at
+      select fx_day::text as fx_day, rates, state, fetched_at, decided_at, approval_id is not null as is_set
         from fx_day where source = $1 order by fx_day desc limit $2`,
     values: [args.source, args.limit],
   });

@@ -7,6 +7,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const { stack, browser } = await startConsole();
 const first = await memberState(browser, stack, await makeMember(stack, 'cato@svc.example', ['catalog']));
 const second = await memberState(browser, stack, await makeMember(stack, 'fina@svc.example', ['finance']));
+const third = await memberState(browser, stack, await makeMember(stack, 'omar@svc.example', ['finance']));
 const reader = await memberState(browser, stack, await makeMember(stack, 'sara@svc.example', ['support']));
 const MODEL = 'gpt-4o-mini';
 
@@ -82,4 +83,41 @@ test('who may only read sees what was set, and no button', async () => {
   await picture(page, 'staff-prices');
   expect(faults).toEqual([]);
   await context.close();
+});
+
+test('a rate is proposed beside its last days, with faults at their fields, and is in force once another one confirms it', async () => {
+  const { page, context, faults } = await openPage(browser, { width: 360 }, second);
+  await page.goto(`${stack.staff_url}/prices`);
+  await page.getByRole('button', { name: 'Propose a rate…' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('For one US dollar').fill('887');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('Say where it comes from.').waitFor();
+  await dialog.getByLabel('Where it comes from').fill('reference rate of the bank');
+  await dialog.getByLabel('Reason').fill('the source is away');
+  await page.keyboard.press('Enter');
+  await dialog.getByText(/not within half and twice 88\.7/).waitFor();
+  await dialog.getByLabel('For one US dollar').fill('90.125');
+  await dialog.getByRole('row', { name: /90\.125 \+1\.6/ }).waitFor();
+  await expectNoSidewaysScroll(page, 'a rate at 360');
+  await expectAccessible(page, 'a rate that is proposed');
+  await picture(page, 'staff-rate-phone');
+  await page.keyboard.press('Enter');
+  await page.getByText(/The rate of INR waits under Approvals/).waitFor();
+  await context.close();
+
+  const other = await openPage(browser, { scheme: 'dark' }, third);
+  await other.page.goto(`${stack.staff_url}/approvals`);
+  await other.page.getByText('90.125 for one US dollar').waitFor();
+  await picture(other.page, 'staff-rate-waits');
+  await other.page.getByRole('button', { name: /^Approve/ }).click();
+  await other.page.getByRole('button', { name: 'Approve and do it' }).click();
+  await other.page.getByText('Approved by omar@svc.example').waitFor();
+  await other.page.goto(`${stack.staff_url}/prices`);
+  await other.page.getByText('Two members of staff set it.').waitFor();
+  await expectAccessible(other.page, 'rates that staff set, in the dark');
+  await picture(other.page, 'staff-rates-set');
+  expect([faults, other.faults]).toEqual([[], []]);
+  await other.context.close();
 });

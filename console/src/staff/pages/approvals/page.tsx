@@ -20,6 +20,7 @@ import { CodesDialog } from '../codes/codes-dialog.tsx';
 import { DecideDialog } from '../decide-dialog.tsx';
 import { priceFacts } from '../prices/form.ts';
 import { ProposedPrice } from '../prices/plan-view.tsx';
+import { rateFacts } from '../prices/words.ts';
 import { WaitingCard } from '../waiting-card.tsx';
 
 const PAGE = 20;
@@ -32,10 +33,12 @@ const verbs: Readonly<Record<string, string>> = {
   'staff.topups.accept': 'Book a payment in review',
   'staff.topups.refuse': 'Give a payment in review back',
   'staff.prices.propose': 'Set prices of an endpoint',
+  'staff.fx.propose': 'Set exchange rates of a day',
 };
 /** What the title and the line below it say already. */
 const repeated: ReadonlySet<string> = new Set(['id', 'reason', 'changes', 'replaces', 'endpoint_id']);
 const PRICE = 'staff.prices.propose';
+const RATES = 'staff.fx.propose';
 const verbOf = ({ action }: Row) => verbs[action] ?? action;
 const ends: Readonly<Record<Row['status'], string>> = {
   PENDING: 'Waits',
@@ -74,10 +77,11 @@ function Facts({ row }: { row: Row }) {
 
 /** What waits is shown with what it comes to now; of what was decided the amounts that were asked for. */
 function PriceFacts({ row }: { row: Row }) {
-  if (row.status === 'PENDING') return <ProposedPrice approvalId={row.id} />;
+  if (row.action === PRICE && row.status === 'PENDING') return <ProposedPrice approvalId={row.id} />;
+  const facts = row.action === RATES ? rateFacts(row.input) : priceFacts(row.input);
   return (
     <dl className="facts num">
-      {priceFacts(row.input).map(({ name, value }) => (
+      {facts.map(({ name, value }) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -143,7 +147,7 @@ function Act({ row, onDecide }: { row: Row; onDecide: (verdict: Verdict) => void
         </span>
       </div>
       <p className="soft">“{row.reason}”</p>
-      {row.action === PRICE ? <PriceFacts row={row} /> : <Facts row={row} />}
+      {row.action === PRICE || row.action === RATES ? <PriceFacts row={row} /> : <Facts row={row} />}
       <Outcome row={row} />
       <Buttons row={row} onDecide={onDecide} />
     </li>

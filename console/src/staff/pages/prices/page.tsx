@@ -22,6 +22,7 @@ import { useMay } from '../../realm.ts';
 import { readFindSearch } from '../../search.ts';
 import { FindForm } from '../find-form.tsx';
 import { ProposeDialog } from './propose-dialog.tsx';
+import { RatesDialog } from './rates-dialog.tsx';
 import { SetPricesCard } from './set-prices-card.tsx';
 import { feeText, historyOf, rateText, sourceText } from './words.ts';
 
@@ -165,7 +166,8 @@ function DayRates({ days }: { days: Rates['days'] }) {
           .
         </p>
       )}
-      {day.decidedAt && (
+      {day.isSet && <p className="prices-day sub">Two members of staff set it.</p>}
+      {day.decidedAt && !day.isSet && (
         <p className="prices-day sub">
           A rate jumped; staff took the day <Time at={day.decidedAt} />.
         </p>
@@ -226,7 +228,9 @@ function HistoryCard({ days }: { days: Rates['days'] }) {
   );
 }
 
-function RatesCard() {
+function RatesCard({ onSaid }: { onSaid: (said: string) => void }) {
+  const may = useMay('finance');
+  const [proposing, setProposing] = useState(false);
   const [{ data, error }, again] = useQuery({ query: StaffRatesDocument });
   const rates = data?.fxRates;
   if (error && !rates)
@@ -245,6 +249,11 @@ function RatesCard() {
         }
         flush
       >
+        {may && rates && (
+          <p className="prices-day">
+            <Button onClick={() => setProposing(true)}>Propose a rate…</Button>
+          </p>
+        )}
         {rates?.error != null && <p className="prices-day sub">The last try failed: {rates.error}</p>}
         {rates ? (
           <DayRates days={rates.days} />
@@ -257,6 +266,16 @@ function RatesCard() {
         )}
       </Card>
       {rates && <HistoryCard days={rates.days} />}
+      {rates && proposing && (
+        <RatesDialog
+          days={rates.days}
+          onClose={() => setProposing(false)}
+          onDone={(said) => {
+            setProposing(false);
+            onSaid(said);
+          }}
+        />
+      )}
     </>
   );
 }
@@ -273,7 +292,7 @@ export function PricesPage() {
         <FindForm path="/prices" label="Part of a model’s id" placeholder="openai/gpt" q={q} />
         <PricesCard key={q ?? ''} model={q} onSaid={setSaid} />
         <SetPricesCard />
-        <RatesCard />
+        <RatesCard onSaid={setSaid} />
       </div>
     </>
   );

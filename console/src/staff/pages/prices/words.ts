@@ -47,3 +47,37 @@ function movedText(rate: string, before: string | undefined): string {
   const share = Number(rate) / Number(before) - 1;
   return share === 0 ? 'none' : `${share > 0 ? '+' : '−'}${shareText(Math.abs(share))}`;
 }
+
+const RATE = /^\d{1,7}(\.\d{1,8})?$/;
+type RatesForm = Readonly<Record<'currency' | 'day' | 'rate' | 'source' | 'reason', string>>;
+
+/** What is typed of a rate, as the API takes it, and what is wrong of it by field. */
+export function ratesOf({ currency, day, rate, source, reason }: RatesForm) {
+  const faults: Record<string, string> = {};
+  if (!RATE.test(rate.trim())) faults['rate'] = 'A rate such as 88.70, with at most eight places.';
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) faults['day'] = 'A day, such as 2026-12-31.';
+  if (source.trim() === '') faults['source'] = 'Say where it comes from.';
+  if (reason.trim() === '') faults['reason'] = 'Say why, in one line.';
+  const rates = [{ currency, rate: rate.trim() }];
+  return { faults, input: { day, rates, source: source.trim(), reason: reason.trim() } };
+}
+
+/** The days of a currency with the one that is typed at their head, once it is a rate. */
+export function proposedRows(
+  rows: ReturnType<typeof historyOf>,
+  { day, rate }: Pick<RatesForm, 'day' | 'rate'>,
+): ReturnType<typeof historyOf> {
+  if (!RATE.test(rate.trim())) return rows;
+  return [{ day, rate: rate.trim(), waits: true, change: movedText(rate, rows[0]?.rate) }, ...rows];
+}
+
+/** A proposal of rates as it is kept, in words. */
+export function rateFacts(input: readonly { readonly name: string; readonly value: string }[]) {
+  const textOf = (name: string) => input.find((one) => one.name === name)?.value ?? '';
+  const rates = JSON.parse(textOf('rates') || '[]') as { currency: string; rate: string }[];
+  return [
+    { name: 'day', value: textOf('day') },
+    ...rates.map(({ currency, rate }) => ({ name: currency, value: `${rate} for one US dollar` })),
+    { name: 'source', value: textOf('source') },
+  ];
+}
