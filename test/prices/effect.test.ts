@@ -133,3 +133,16 @@ test('an endpoint that nobody called has an effect of nothing', async () => {
   ]);
   expect(plan.effect).toMatchObject({ complete: true, calls: 0, costMicroUsd: '0', afterMicroUsd: '0' });
 });
+
+test('prices at which thirty days cost more than can be counted are refused with their field', async () => {
+  const endpoint = endpointOf('acme/m2');
+  const of = { endpoint_no: endpoint.endpoint_no, versions: pricesOf(endpoint, endpoint) };
+  for (let n = 0; n < 3; n++) await settle(20_000_000, of);
+  const huge = (usdPerMillion: string) =>
+    prices.preview('acme/m2', prices.inDays(10), [{ kind: 'input', usdPerMillion, fromPromptTokens: 1_000 }]);
+  // One call alone, and only all of them together.
+  for (const amount of ['999999999', '2000000'])
+    expect((await huge(amount)).error).toMatchObject({ code: 'invalid_request', param: 'changes' });
+  expect((await huge('1000')).plan.effect.calls).toBe(3);
+  expect(world.defects).toEqual([]);
+});

@@ -206,6 +206,17 @@ test('a price before one that is set is refused, on its day and after it is made
   expect(own.map((one: { state: string }) => one.state)).toEqual(['COMING', 'FOLLOWED']);
 });
 
+test('a lower price is taken back before its day without notice, but nothing above what is paid today is set so', async () => {
+  const id = 'acme/m12';
+  await approve(await waiting(id, inDays(2), cheaper));
+  expect(await propose(id, inDays(2), [{ kind: 'input', usdPerMillion: '2.51' }])).toMatchObject({
+    ...{ code: 'invalid_request', path: ['input', 'from'] },
+  });
+  await approve(await waiting(id, inDays(2), [{ kind: 'input', usdPerMillion: '2.50' }]));
+  setClock(`${inDays(2)}T00:00:01Z`);
+  expect(await inputOf(id)).toBe(2_750);
+});
+
 test('a file that changes the price overtakes a proposal, and a price that is set; an endpoint that left cannot be priced', async () => {
   const day = inDays(5);
   await approve(await waiting('acme/m6', day, cheaper));

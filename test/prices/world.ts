@@ -22,9 +22,9 @@ const modelText = (id: string, standard: string, more: string) => `
         price: ${standard}
         bands: [{ from_prompt_tokens: 1000, price: { input: "5", output: "20", cache_read: "0.5" } }]
         tiers: { flex: { price: { input: "1", output: "5" } } }`;
-const names = Array.from({ length: 12 }, (_, i) => `acme/m${i}`);
+const names = Array.from({ length: 13 }, (_, i) => `acme/m${i}`);
 
-/** A file of twelve models, `acme/m0` …, and one that retires; those in `raised` have another price, those in `without` are left out. */
+/** A file of thirteen models, `acme/m0` …, and one that retires; those in `raised` have another price, those in `without` are left out. */
 function fileText({ raised = [], without = [] }: FileOptions): string {
   const models = names
     .filter((id) => !without.includes(id))

@@ -81,7 +81,16 @@ function changed(before: EndpointPrices, changes: readonly RateChange[]): Endpoi
   throw refusal(`changes[${place}].${member}`, reason);
 }
 
-const isHigher = ({ before, after }: RatePair) => milliNanoFromDecimal(after) > milliNanoFromDecimal(before);
+const rateKey = ({ tier, from_prompt_tokens, kind }: RatePair) => `${tier} ${from_prompt_tokens} ${kind}`;
+
+/** Whether an amount is above what is paid today and above what was to be paid on the day: a lower price can be taken back at once. */
+function hasRise(pairs: readonly RatePair[], today: EndpointPrices): boolean {
+  const paid = new Map(ratePairs(today, today).map((pair) => [rateKey(pair), pair.before]));
+  return pairs.some((pair) => {
+    const most = Math.max(...[pair.before, paid.get(rateKey(pair)) ?? '0'].map(milliNanoFromDecimal));
+    return milliNanoFromDecimal(pair.after) > most;
+  });
+}
 
 /**
  * What `wanted` comes to on top of the files and of what is set.
@@ -105,7 +114,7 @@ export async function planPrice(
   const before = pricesOn(file, from);
   const after = changed(before, wanted.changes);
   const pairs = ratePairs(before, after);
-  const rises = pairs.some(isHigher);
+  const rises = hasRise(pairs, pricesOn(file, today));
   const later = set.find((one) => held.has(one.set_no) && one.from > from)?.from ?? null;
   const earliest = dayAfter(today, rises ? RISE_NOTICE_DAYS : 1);
   checkDay(wanted, { earliest, today, rises, retires_at: filed.retires_at, later });

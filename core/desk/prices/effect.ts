@@ -1,7 +1,7 @@
 // What the calls of the last thirty days would have cost at another price: computed from their metering records by the price
 // function, so that it is exact to the micro-USD.
 import { type PlannedPrice, priceOfUse, selectPrice } from '../../catalog/index.ts';
-import { type Context, type Db, monotonicMs } from '../../kernel/index.ts';
+import { type Context, type Db, monotonicMs, ServiceError } from '../../kernel/index.ts';
 import { listMeteredAlike, type MeteredAlike, meteredUsage } from '../../ledger/index.ts';
 import { price } from '../../pricing/index.ts';
 
@@ -25,8 +25,25 @@ export interface PriceEffect {
   readonly after_micro_usd: number;
 }
 
+/** What `work` sums. @throws ServiceError invalid_request where that passes 2^53-1, as at a price with a comma in the wrong place. */
+function countable(work: () => { before: number; after: number }): { before: number; after: number } {
+  try {
+    const sums = work();
+    if (Number.isSafeInteger(sums.before) && Number.isSafeInteger(sums.after)) return sums;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new ServiceError(
+    'invalid_request',
+    'At these prices the calls of thirty days cost more than can be counted.',
+    {
+      param: 'changes',
+    },
+  );
+}
+
 type Planned = Pick<PlannedPrice, 'endpoint' | 'filed' | 'before' | 'after'>;
-/** What a call that used this costs before and after, by the price that it had. */
+/** What calls that used this cost before and after, by the price that they had. */
 type Costs = (call: MeteredAlike) => Promise<{ before: number; after: number }>;
 
 /** Prices of tiers, of resellers and of own keys are made of the new ones as the catalog makes them. */
@@ -51,10 +68,8 @@ function costsAt(db: Db, { endpoint, filed, before, after }: Planned): Costs {
     const { usage, insured } = meteredUsage(call);
     if (insured) return { before: 0, after: 0 };
     if (of.before.endpoint_id !== endpoint.id) throw new Error(`price ${price_no} is of another endpoint`);
-    return {
-      before: price(usage, of.before).total_micro_usd,
-      after: price(usage, of.after).total_micro_usd,
-    };
+    const costOf = (version: typeof of.before) => call.calls * price(usage, version).total_micro_usd;
+    return countable(() => ({ before: costOf(of.before), after: costOf(of.after) }));
   };
 }
 
@@ -78,8 +93,10 @@ export async function effectOf(context: Context, planned: Planned): Promise<Pric
       const { before, after } = await costs(call);
       sums.calls += call.calls;
       sums.cost_micro_usd += call.calls * call.cost_micro_usd;
-      sums.before_micro_usd += call.calls * before;
-      sums.after_micro_usd += call.calls * after;
+      const { before_micro_usd, after_micro_usd } = sums;
+      const more = countable(() => ({ before: before_micro_usd + before, after: after_micro_usd + after }));
+      sums.before_micro_usd = more.before;
+      sums.after_micro_usd = more.after;
     }
     from = day.from;
     if (monotonicMs() - started_ms > TIME_MAX_MS) break;

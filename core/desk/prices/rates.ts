@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { propose } from '../../approvals/index.ts';
 import { currencies, idOf, lineOf, oneOf, operation } from '../../kernel/index.ts';
-import { planRates, type WantedRates } from '../../topups/index.ts';
+import { planRates, rateText, type WantedRates } from '../../topups/index.ts';
 
 export const PROPOSE_RATES = 'staff.fx.propose';
 type Other = WantedRates['rates'][number]['currency'];
@@ -38,8 +38,11 @@ export const proposeRatesOperation = operation({
   errors: [],
   example: { approval_id: 'apr_01KACZ3V8S6T5R4Q3P2N1M0K9J' },
   async run(context, { reason, ...input }) {
-    await planRates(context, input);
-    const act = { action: PROPOSE_RATES, input, org_id: null, amount_micro_usd: null, reason };
+    const { before } = await planRates(context, input);
+    // Who confirms sees it beside what the rate was.
+    const was = input.rates.map(({ currency }) => ({ currency, rate: rateText(before.rates[currency]) }));
+    const kept = { ...input, before: was, before_day: before.fx_day };
+    const act = { action: PROPOSE_RATES, input: kept, org_id: null, amount_micro_usd: null, reason };
     return { approval_id: await propose(context, act) };
   },
 });

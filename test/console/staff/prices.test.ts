@@ -110,6 +110,7 @@ test('a rate is proposed beside its last days, with faults at their fields, and 
   const other = await openPage(browser, { scheme: 'dark' }, third);
   await other.page.goto(`${stack.staff_url}/approvals`);
   await other.page.getByText('90.125 for one US dollar').waitFor();
+  await other.page.getByText(/^88\.70 of 20 Nov 2026, change \+1\.6/).waitFor();
   await picture(other.page, 'staff-rate-waits');
   await other.page.getByRole('button', { name: /^Approve/ }).click();
   await other.page.getByRole('button', { name: 'Approve and do it' }).click();

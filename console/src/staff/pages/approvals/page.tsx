@@ -238,7 +238,10 @@ export function ApprovalsPage() {
   return (
     <>
       <PageHead title="Approvals">
-        <p>Prices, and what moves more than $100.00, need two people: one asks, another one approves.</p>
+        <p>
+          Prices, exchange rates, and what moves more than $100.00 need two people: one asks, another one
+          approves.
+        </p>
       </PageHead>
       <div className="stack">
         <List key={`waiting ${made}`} waiting onDecide={setDoing} />

@@ -74,10 +74,22 @@ export function proposedRows(
 /** A proposal of rates as it is kept, in words. */
 export function rateFacts(input: readonly { readonly name: string; readonly value: string }[]) {
   const textOf = (name: string) => input.find((one) => one.name === name)?.value ?? '';
-  const rates = JSON.parse(textOf('rates') || '[]') as { currency: string; rate: string }[];
+  const tableOf = (name: string) =>
+    JSON.parse(textOf(name) || '[]') as readonly { readonly currency: string; readonly rate: string }[];
+  const before = new Map(tableOf('before').map(({ currency, rate }) => [currency, rate]));
+  const since = textOf('before_day');
   return [
     { name: 'day', value: textOf('day') },
-    ...rates.map(({ currency, rate }) => ({ name: currency, value: `${rate} for one US dollar` })),
+    ...tableOf('rates').map(({ currency, rate }) => ({
+      name: currency,
+      value: `${rate} for one US dollar`,
+    })),
+    ...tableOf('rates').flatMap(({ currency, rate }) => {
+      const was = before.get(currency);
+      if (was === undefined) return [];
+      const day = since === '' ? '' : ` of ${dateText(since)}`;
+      return [{ name: 'before', value: `${rateText(was)}${day}, change ${movedText(rate, was)}` }];
+    }),
     { name: 'source', value: textOf('source') },
   ];
 }
