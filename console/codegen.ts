@@ -79,6 +79,7 @@ async function write({ schema, documents, to }: Source): Promise<void> {
 /** Pages whose documents are loaded with them: each is many, and few people open one of them first. */
 const TOOLS = [
   'evals',
+  'policies',
   'webhooks',
   'byok',
   'privacy',

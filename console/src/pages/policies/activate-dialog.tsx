@@ -1,7 +1,7 @@
 // Activating a version: for which scope, and what that changes.
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
-import { ActivatePolicyDocument, PoliciesDocument } from '../../api/gen/graphql.ts';
+import { ActivatePolicyDocument, PoliciesDocument } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';

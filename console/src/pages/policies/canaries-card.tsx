@@ -1,6 +1,6 @@
 // The canaries of a policy, followed while the page is open.
 import { useState } from 'react';
-import { PolicyCanaryDocument } from '../../api/gen/graphql.ts';
+import { PolicyCanaryDocument } from '../../api/gen/tools/graphql.ts';
 import { useLive } from '../../api/use-live.ts';
 import { Card } from '../../ui/card.tsx';
 import { shareText } from '../../ui/format/numbers.ts';

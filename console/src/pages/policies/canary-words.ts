@@ -1,5 +1,5 @@
 // What the canaries of a policy say. Pure.
-import type { PolicyCanarySubscription } from '../../api/gen/graphql.ts';
+import type { PolicyCanarySubscription } from '../../api/gen/tools/graphql.ts';
 import { plural, shareText } from '../../ui/format/numbers.ts';
 import type { Tone } from '../../ui/status.tsx';
 

@@ -1,7 +1,7 @@
 // Making a policy: its name and what its text begins with. The first version is a draft; nothing is routed by it yet.
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { CreatePolicyDocument } from '../../api/gen/graphql.ts';
+import { CreatePolicyDocument } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 // Deleting a policy with all its versions.
 import { useNavigate } from '@tanstack/react-router';
-import { DeletePolicyDocument, type PolicyRowFragment } from '../../api/gen/graphql.ts';
+import { DeletePolicyDocument, type PolicyRowFragment } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';

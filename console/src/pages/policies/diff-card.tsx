@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useClient } from 'urql';
 import { type Fault, faultOfQuery } from '../../api/errors.ts';
-import { DiffPolicyDocument, type DiffPolicyQuery } from '../../api/gen/graphql.ts';
+import { DiffPolicyDocument, type DiffPolicyQuery } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';

@@ -3,7 +3,7 @@ import './policies.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { PoliciesDocument, type PoliciesQuery, type PolicyRowFragment } from '../../api/gen/graphql.ts';
+import { PoliciesDocument, type PoliciesQuery, type PolicyRowFragment } from '../../api/gen/tools/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readPoliciesSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';

@@ -4,7 +4,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { PolicyDocument, type PolicyQuery, type PolicyRowFragment } from '../../api/gen/graphql.ts';
+import { PolicyDocument, type PolicyQuery, type PolicyRowFragment } from '../../api/gen/tools/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readPolicySearch } from '../../app/search.ts';
 import { Button } from '../../ui/button.tsx';

@@ -5,7 +5,7 @@ import {
   PolicyGatewaysDocument,
   type PolicyRowFragment,
   RollbackPolicyDocument,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';

@@ -1,7 +1,7 @@
 // The text of a version in the editor, what is wrong with it, and keeping it as the next version; beside it the try.
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useRef, useState } from 'react';
-import { CreatePolicyVersionDocument, type PolicyTextFragment } from '../../api/gen/graphql.ts';
+import { CreatePolicyVersionDocument, type PolicyTextFragment } from '../../api/gen/tools/graphql.ts';
 import { useSend } from '../../api/send.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';

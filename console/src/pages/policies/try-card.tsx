@@ -6,7 +6,7 @@ import {
   type PolicyTrialFragment,
   TryPolicyDocument,
   TryStoredPolicyDocument,
-} from '../../api/gen/graphql.ts';
+} from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';

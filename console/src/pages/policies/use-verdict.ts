@@ -2,7 +2,7 @@
 import { useCallback, useState } from 'react';
 import { useClient } from 'urql';
 import { type Fault, faultOfQuery } from '../../api/errors.ts';
-import { JudgePolicyDocument } from '../../api/gen/graphql.ts';
+import { JudgePolicyDocument } from '../../api/gen/tools/graphql.ts';
 import type { Remark } from './editor/editor.ts';
 
 interface Verdict {

@@ -1,7 +1,7 @@
 // The experiments of a policy: both arms side by side, and whether they differ, read again while they run.
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { PolicyExperimentsDocument } from '../../../api/gen/graphql.ts';
+import { PolicyExperimentsDocument } from '../../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../../app/org.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { SelectField } from '../../../ui/field.tsx';

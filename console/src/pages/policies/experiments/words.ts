@@ -1,5 +1,5 @@
 // What the experiments of a policy say. Pure.
-import type { PolicyExperimentsQuery } from '../../../api/gen/graphql.ts';
+import type { PolicyExperimentsQuery } from '../../../api/gen/tools/graphql.ts';
 import { exactText } from '../../../ui/format/money.ts';
 import { durationText, shareText } from '../../../ui/format/numbers.ts';
 import type { Tone } from '../../../ui/status.tsx';

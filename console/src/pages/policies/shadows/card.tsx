@@ -1,6 +1,6 @@
 // The shadows of a policy: what the copies cost, how fast they began and how they ended, read again while they are made.
 import { useQuery } from 'urql';
-import { PolicyShadowsDocument } from '../../../api/gen/graphql.ts';
+import { PolicyShadowsDocument } from '../../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../../app/org.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Status } from '../../../ui/status.tsx';

@@ -1,5 +1,5 @@
 // What the shadows of a policy showed. Pure.
-import type { PolicyShadowsQuery } from '../../../api/gen/graphql.ts';
+import type { PolicyShadowsQuery } from '../../../api/gen/tools/graphql.ts';
 import { exactText } from '../../../ui/format/money.ts';
 import { durationText, plural, shareText } from '../../../ui/format/numbers.ts';
 
