@@ -1,6 +1,6 @@
 // Each answer with its grade, a page at a time, by target and by whether it passed.
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import {
@@ -129,9 +129,14 @@ function Rows({ run, search }: Props) {
   const { done, total } = run.counts;
   // The first page is read again while it fills; a list that was read on stays as it is.
   const filled = done < total && done <= PAGE ? done : total;
+  // Once for each choice: coming back to one would drop what was read on meanwhile.
+  const read = useRef(new Set<string>());
+  const choice = `${filled} ${search.passed} ${search.target}`;
   useEffect(() => {
-    if (filled > 0) again({ requestPolicy: 'network-only' });
-  }, [again, filled]);
+    if (filled === 0 || read.current.has(choice)) return;
+    read.current.add(choice);
+    again({ requestPolicy: 'network-only' });
+  }, [again, filled, choice]);
   const { rows, ...older } = useOlder(data?.evalResults, async (after) => {
     const { data: page, error } = await client
       .query(EvalResultsDocument, { ...variables, after })
