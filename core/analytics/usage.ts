@@ -138,9 +138,7 @@ export const getUsageOperation = operation({
     totals: figuresExample,
     series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figuresExample }],
     groups: [{ key: 'sandbox/echo', ...figuresExample }],
-    group_series: [
-      { bucket: '2026-11-21T00:00:00.000Z', key: 'sandbox/echo', requests: 1, cost_micro: 2_990 },
-    ],
+    group_series: [{ bucket: '2026-11-21T00:00:00.000Z', key: 'sandbox/echo', ...figuresExample }],
     analytics_lag_s: 0,
   },
   async run(context, input) {

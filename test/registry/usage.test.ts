@@ -35,7 +35,7 @@ interface Usage {
   readonly totals: Figures;
   readonly series: readonly Figures[];
   readonly groups: readonly Figures[];
-  readonly group_series: readonly { bucket: string; key: string; requests: number; cost_micro: number }[];
+  readonly group_series: readonly ({ bucket: string; key: string } & Figures)[];
   readonly previous?: { totals: Figures; from: string; to: string };
   readonly range: { from: string; to: string; granularity: string };
 }
@@ -68,6 +68,9 @@ test('sums over groups and over series are the totals, and no other organization
     expect(sum(groups)).toEqual(expected);
     expect(sum(group_series)).toEqual(expected);
     expect([totals.ok, totals.errors, totals.input_tokens]).toEqual([27, 3, 30 * 21]);
+    const all = (name: 'ok' | 'errors' | 'input_tokens') =>
+      group_series.reduce((total, row) => total + row[name], 0);
+    expect([all('ok'), all('errors'), all('input_tokens')]).toEqual([27, 3, 30 * 21]);
   }
 });
 

@@ -31,15 +31,7 @@ export const usageParts = {
     description: 'by cost descending, at most 200, the rest under `__other`',
   }),
   group_series: Type.Array(
-    named(
-      'UsageGroupBucket',
-      Type.Object({
-        bucket: Time,
-        key: Type.String(),
-        requests: Type.Integer(),
-        cost_micro: Type.Integer(),
-      }),
-    ),
+    named('UsageGroupBucket', Type.Object({ bucket: Time, key: Type.String(), ...figures })),
     { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
   ),
 };
@@ -89,13 +81,12 @@ function groupsOf(sums: readonly UsageSum[]): ({ key: string } & Figures)[] {
 
 function groupSeriesOf(sums: readonly UsageSum[], groups: readonly { key: string }[]) {
   const shown = new Set(groups.map(({ key }) => key));
-  const rows = new Map<string, { bucket: string; key: string; requests: number; cost_micro: number }>();
+  const rows = new Map<string, { bucket: string; key: string } & Figures>();
   for (const sum of sums) {
     const key = shown.has(sum.key) ? sum.key : OTHER;
     const bucket = sum.bucket.toISOString();
-    const row = rows.get(`${bucket} ${key}`) ?? { bucket, key, requests: 0, cost_micro: 0 };
-    row.requests += sum.requests;
-    row.cost_micro += sum.cost_micro;
+    const row = rows.get(`${bucket} ${key}`) ?? { bucket, key, ...nothing() };
+    add(row, sum);
     rows.set(`${bucket} ${key}`, row);
   }
   return [...rows.values()].sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));

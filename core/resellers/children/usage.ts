@@ -61,12 +61,7 @@ const example: ChildUsageView = {
   totals: figures,
   series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figures }],
   groups: [{ key: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K', ...figures }],
-  group_series: [
-    {
-      ...{ bucket: '2026-11-21T00:00:00.000Z', key: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K' },
-      ...{ requests: 3, cost_micro: 8_439 },
-    },
-  ],
+  group_series: [{ bucket: '2026-11-21T00:00:00.000Z', key: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K', ...figures }],
 };
 
 /** What the sums of each grouping are made by; days are buckets. */

@@ -192,8 +192,12 @@ test('the page says what is late, what is missing and what it cannot read, and s
   const saving = page.waitForEvent('download');
   await pressByKeyboard(page, page.getByRole('button', { name: 'Export CSV' }));
   const saved = readFileSync(await (await saving).path(), 'utf8').split('\r\n');
-  expect(saved[0]).toBe('bucket_utc,group,key,requests,cost_usd');
-  const sum = saved.slice(1, -1).reduce((all, text) => all + Number(text.split(',')[4]?.replace('.', '')), 0);
+  expect(saved[0]).toMatch(/^bucket_utc,group,key,requests,ok,errors,input_tokens,.*,cost_usd$/);
+  const rows = saved.slice(1, -1).map((text) => text.split(','));
+  const sum = rows.reduce((all, row) => all + Number(row.at(-1)?.replace('.', '')), 0);
+  const calls = rows.reduce((all, row) => all + Number(row[3]), 0);
+  const shown = page.locator('.usage-tiles div', { hasText: 'Calls' }).locator('dd');
+  await expect.poll(() => shown.textContent()).toMatch(new RegExp(`^${calls}(?!\\d)`));
   await expect.poll(() => page.locator('.usage-tiles .money').getAttribute('title')).toContain(`${sum} µUSD`);
   await page.goto(`${address}?model=nobody`);
   await page.getByText('No call in this time').waitFor();

@@ -16,7 +16,7 @@ test('the series of a bucket add up to what the bucket cost, however many groups
         })),
         groups: groups.map((values, n) => ({ key: `g${n}`, costMicro: String(sum(values)) })),
         groupSeries: groups.flatMap((values, n) =>
-          values.map((cost, i) => ({ bucket: at(i), key: `g${n}`, requests: 1, costMicro: String(cost) })),
+          values.map((cost, i) => ({ bucket: at(i), key: `g${n}`, costMicro: String(cost) })),
         ),
       };
       const series = seriesOf(usage, (key) => key);
@@ -44,13 +44,13 @@ test('a change is said of what was there before', () => {
 });
 
 test('a file is exact, and a name in it is no formula and breaks no line', () => {
-  const usage = {
-    ...{ series: [], groups: [] },
-    groupSeries: [{ bucket: at(0), key: '=1,"x"', requests: 2, costMicro: '7412' }],
+  const row = {
+    ...{ bucket: at(0), key: '=1,"x"', requests: 2, ok: 1, errors: 1, costMicro: '7412' },
+    ...{ inputTokens: 3, outputTokens: 4, cacheReadTokens: 5, cacheWriteTokens: 6, reasoningTokens: 7 },
   };
-  expect(csvOf(usage, (key) => key).split('\r\n')).toEqual([
-    'bucket_utc,group,key,requests,cost_usd',
-    `2026-11-01T00:00:00.000Z,"'=1,""x""","'=1,""x""",2,0.007412`,
+  expect(csvOf([row], (key) => key).split('\r\n')).toEqual([
+    'bucket_utc,group,key,requests,ok,errors,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,cost_usd',
+    `2026-11-01T00:00:00.000Z,"'=1,""x""","'=1,""x""",2,1,1,3,4,5,6,7,0.007412`,
     '',
   ]);
 });

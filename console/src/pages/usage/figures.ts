@@ -1,4 +1,5 @@
 // From the answer to what is drawn and listed. Pure.
+import type { UsageExportQuery } from '../../api/gen/tools/graphql.ts';
 import type { ChartSeries } from '../../ui/chart.tsx';
 import { plainText } from '../../ui/format/money.ts';
 import { shareText } from '../../ui/format/numbers.ts';
@@ -10,10 +11,12 @@ interface Usage {
   readonly groupSeries: readonly {
     readonly bucket: string;
     readonly key: string;
-    readonly requests: number;
     readonly costMicro: string;
   }[];
 }
+
+/** What a bucket has of a group, with everything that is counted. */
+type ExportRow = Omit<NonNullable<UsageExportQuery['usage']>['groupSeries'][number], '__typename'>;
 
 const COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)'] as const;
 const REST = '__other';
@@ -67,10 +70,15 @@ function cell(text: string): string {
 }
 
 /** A line for each bucket and group, exact in money, in UTC. */
-export function csvOf(usage: Usage, nameOfKey: (key: string) => string): string {
-  const head = ['bucket_utc', 'group', 'key', 'requests', 'cost_usd'];
-  const lines = usage.groupSeries.map(({ bucket, key, requests, costMicro }) => [
-    ...[bucket, cell(nameOfKey(key)), cell(key), String(requests), plainText(costMicro)],
+export function csvOf(rows: readonly ExportRow[], nameOfKey: (key: string) => string): string {
+  const head = [
+    ...['bucket_utc', 'group', 'key', 'requests', 'ok', 'errors', 'input_tokens', 'output_tokens'],
+    ...['cache_read_tokens', 'cache_write_tokens', 'reasoning_tokens', 'cost_usd'],
+  ];
+  const lines = rows.map((row) => [
+    ...[row.bucket, cell(nameOfKey(row.key)), cell(row.key)],
+    ...[row.requests, row.ok, row.errors, row.inputTokens, row.outputTokens],
+    ...[row.cacheReadTokens, row.cacheWriteTokens, row.reasoningTokens, plainText(row.costMicro)],
   ]);
   return [head, ...lines].map((line) => `${line.join(',')}\r\n`).join('');
 }

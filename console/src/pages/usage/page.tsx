@@ -7,17 +7,16 @@ import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
 import { UsagePageDocument, type UsagePageQuery } from '../../api/gen/tools/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
 import { type BarWords, SpendChart } from '../../ui/chart.tsx';
 import { bucketText, spanText } from '../../ui/format/buckets.ts';
 import { tileText } from '../../ui/format/numbers.ts';
 import { Money } from '../../ui/money.tsx';
-import { saveText } from '../../ui/save-file.ts';
 import { Bone, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { AdviceCard } from './advice.tsx';
-import { changeText, csvOf, endOf, nameOf, seriesOf } from './figures.ts';
+import { ExportButton } from './export.tsx';
+import { changeText, endOf, nameOf, seriesOf } from './figures.ts';
 import { type Ask, groupNames, UsageFilters } from './filters.tsx';
 import { SessionCard } from './session.tsx';
 import { GroupsTable } from './table.tsx';
@@ -166,7 +165,7 @@ export function UsagePage() {
   const usage = data?.usage ?? undefined;
   const names = namesOf(data);
   const nameOfKey = (key: string) => nameOf(key, wholeOf(search).group_by, names);
-  const save = () => usage && saveText(csvOf(usage, nameOfKey), `usage-${slug}-${env}.csv`);
+  const { compare: _, ...exported } = { environment, ...variablesOf(search) };
   const asked: Ask = (change) => {
     setTagging(false);
     ask(change);
@@ -182,9 +181,7 @@ export function UsagePage() {
         actions={
           <>
             <Views search={search} open={open} />
-            <Button icon="download" disabled={!usage} onClick={save}>
-              Export CSV
-            </Button>
+            <ExportButton variables={exported} nameOfKey={nameOfKey} name={`usage-${slug}-${env}.csv`} />
           </>
         }
       >
