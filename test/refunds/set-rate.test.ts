@@ -3,7 +3,7 @@
 import { approveActOperation, proposeRatesOperation } from '@svc/core/desk/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
 import type { Invoice } from '@svc/core/invoices/index.ts';
-import { type Id, newRequestId, now, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
+import { newRequestId, now, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { pollTopup, quoteFor } from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
