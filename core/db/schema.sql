@@ -4324,6 +4324,9 @@ begin
   select u.id, p_books[u.b], u.a, p_wsub[u.k], p_wsub[u.p], p_lease, u.run
   from unnest(p_id, p_bix, p_kix, p_pix, p_amount, v_ok, p_run) u(id, b, k, p, a, ok, run) where u.ok;
   if v_refused then
+    if exists (select from unnest(p_id, v_ok) u(id, ok) join ledger.hold h on h.hold_id = u.id where not u.ok) then
+      raise exception 'a hold that stands was sent again' using errcode = 'unique_violation';
+    end if;
     perform ledger.hold_refused(p_books, p_wkind, p_wsub, p_wstart, p_id, p_bix, p_kix, p_pix, p_cix, o_status, p_now);
   end if;
 end $function$

@@ -104,6 +104,24 @@ test('a claim is free again after the release of its call, and when its hold is 
   expect(await ledger.hold({ ...holdOf(subjectOf(book), 5), idempotency })).toEqual({ status: 'ok' });
 });
 
+test('a hold that stands is ok when it is sent again however little is left, keeps its claim and tells nobody', async () => {
+  const book = await makeBook(db, { amount: 100 });
+  const subject = subjectOf(book);
+  const first = { ...holdOf(subject, 60), idempotency: claimOf('sent again') };
+  // After a lost answer to its COMMIT; and twice in one batch, beside one that does not fit.
+  expect(await ledger.hold(first)).toEqual({ status: 'ok' });
+  const results = await Promise.all([first, first, holdOf(subject, 50)].map((hold) => ledger.hold(hold)));
+  expect(results.map(({ status }) => status)).toEqual(['ok', 'ok', 'insufficient_credits']);
+  expect(await findClaim(db, first.idempotency)).toMatchObject({ request_id: first.request_id });
+  const full = { ...holdOf(subject, 40), idempotency: claimOf('full') };
+  expect(await Promise.all([full, full].map((hold) => ledger.hold(hold)))).toEqual([
+    { status: 'ok' },
+    { status: 'ok' },
+  ]);
+  expect(await findClaim(db, full.idempotency)).toMatchObject({ request_id: full.request_id });
+  expect(await ledger.balance(book)).toMatchObject({ available_micro_usd: 0, held_micro_usd: 100 });
+});
+
 test('a batch with claims, refusals and a poisoned item decides each claim on its own', async () => {
   const book = await makeBook(db, { amount: 100 });
   const subject = subjectOf(book);
