@@ -76,17 +76,17 @@ function originOf({ services, base_url }: HttpParts): string {
 interface Site {
   readonly parts: HttpParts;
   readonly origin: string;
-  readonly at_tier: boolean;
+  readonly of_reseller: boolean;
 }
 
 async function siteOf(parts: HttpParts, { storefront }: Request): Promise<Site> {
-  if (storefront === null) return { parts, origin: originOf(parts), at_tier: false };
+  if (storefront === null) return { parts, origin: originOf(parts), of_reseller: false };
   const { seller, address } = storefront;
   const id = await findDefaultTier(parts.pool, seller.org_id);
   const tier = id === null ? null : await findTier(parts.pool, { org_id: seller.org_id, id });
   const catalog = await catalogAt(parts.services.catalog(), tier?.markup_bps ?? 0);
   const services = { ...parts.services, catalog: () => catalog };
-  return { parts: { ...parts, services, base_url: address }, origin: address, at_tier: true };
+  return { parts: { ...parts, services, base_url: address }, origin: address, of_reseller: true };
 }
 
 function send(request: Request, reply: FastifyReply, status: 200 | 404, page: string): FastifyReply {
@@ -135,7 +135,7 @@ async function showModel(context: Context, model: Model, site: Site): Promise<st
     endpoints: model.endpoints.map((endpoint) =>
       viewEndpoint(endpoint, model.markup_bps, figures.endpoints.get(endpoint.id)),
     ),
-    stats: await readStats(context, model, { with_apps: true, at_tier: site.at_tier }),
+    stats: await readStats(context, model, { with_apps: true, of_reseller: site.of_reseller }),
     origin: site.origin,
     base_url: site.parts.base_url,
   });

@@ -173,14 +173,14 @@ export async function addPriceHistory(
   return rows;
 }
 
-/** What the customers of its reseller pay above catalog prices, of the tier that an organization has; 0 without one. */
-export async function tierOfOrg(db: Db, org_id: Id<'org'>): Promise<number> {
-  const { rows } = await db.query<{ tier_bps: number }>({
+/** What an organization pays above catalog prices as a reseller's customer; null: it is nobody's. */
+export async function tierOfOrg(db: Db, org_id: Id<'org'>): Promise<number | null> {
+  const { rows } = await db.query<{ tier_bps: number | null }>({
     name: 'catalog.tier_of_org',
-    text: 'select org_tier_bps($1) as tier_bps',
+    text: 'select reseller_bps($1) as tier_bps',
     values: [org_id],
   });
-  return rows[0]?.tier_bps ?? 0;
+  return rows[0]?.tier_bps ?? null;
 }
 
 /** A price of a reseller's tier, and the catalog's price that it stands on. */

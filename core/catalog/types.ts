@@ -227,7 +227,10 @@ export interface Catalog {
   readonly sandbox: ReadonlyMap<string, Model>;
   /** Endpoints as the files have them, from which staff set other prices. Absent: it was not loaded from files. */
   readonly filed?: ReadonlyMap<Id<'endpoint'>, FiledEndpoint>;
-  /** The same at the prices of a reseller's tier; from memory where it was asked before. Absent: no tier was ever stored. */
+  /**
+   * The same as a reseller's customers see it, who pay `tier_bps` above these prices (0: the same); from memory where it was asked
+   * before. Absent: no tier was ever stored.
+   */
   readonly atTier?: (tier_bps: number) => Catalog | Promise<Catalog>;
 }
 

@@ -1829,7 +1829,7 @@ create table public.org (
 CREATE INDEX org_of_parent ON public.org USING btree (parent_org_id, created_at DESC, id DESC) WHERE (parent_org_id IS NOT NULL);
 CREATE INDEX org_of_tier ON public.org USING btree (reseller_tier_id) WHERE (reseller_tier_id IS NOT NULL);
 CREATE INDEX org_with_a_plan ON public.org USING btree (plan_id, id) WHERE (plan_id <> 'payg'::text);
-CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper, awaits_topup, reseller_tier_id ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, limit_overrides, data_policy, pepper, awaits_topup, reseller_tier_id, parent_org_id ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
 CREATE TRIGGER org_keeps_one_level BEFORE INSERT OR UPDATE OF kind, parent_org_id ON public.org FOR EACH ROW EXECUTE FUNCTION org_keeps_one_level();
 alter table public.org enable row level security;
 create policy everybody on public.org as permissive for all to public using (true) with check (true);
@@ -5508,6 +5508,19 @@ begin
   raise exception 'a policy version never changes';
 end $function$
 ;
+
+CREATE OR REPLACE FUNCTION public.reseller_bps(text)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select coalesce(tier.markup_bps, 0) from org left join reseller_tier tier on tier.id = org.reseller_tier_id
+   where org.id = $1 and org.parent_org_id is not null
+$function$
+;
+revoke execute on function public.reseller_bps from public;
+grant execute on function public.reseller_bps to svc_runtime;
 
 CREATE OR REPLACE FUNCTION public.reseller_tier_customers(text)
  RETURNS integer

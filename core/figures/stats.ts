@@ -112,20 +112,20 @@ async function appsOf(context: Context, model: Model): Promise<ModelStats['apps'
     .slice(0, APPS_MAX);
 }
 
-/** What a change of price says to who pays a tier: ours, before and after, would tell what the reseller adds. */
+/** What a change of price says to a customer of a reseller: ours, before and after, would tell what the reseller adds. */
 const OWN_PRICE = 'The price changed.';
 
 interface Shown {
   readonly with_apps: boolean;
-  /** Whether prices of the catalog are not those of who asks. */
-  readonly at_tier: boolean;
+  /** Whether who asks is a customer of a reseller: what prices were before is not for it to see. */
+  readonly of_reseller: boolean;
 }
 
 /** The stats of `model`. */
 export async function readStats(
   context: Context,
   model: Model,
-  { with_apps, at_tier }: Shown,
+  { with_apps, of_reseller }: Shown,
 ): Promise<ModelStats> {
   const { refreshed_at } = await published(context);
   const changes = await readChangelog(context.db, { model: model.id, at: context.now() });
@@ -139,7 +139,7 @@ export async function readStats(
     })),
     changelog: changes.map((change) => ({
       ...change,
-      summary: at_tier && change.kind === 'price' ? OWN_PRICE : change.summary,
+      summary: of_reseller && change.kind === 'price' ? OWN_PRICE : change.summary,
       effective_at: change.effective_at.toISOString(),
       created_at: change.created_at.toISOString(),
     })),
@@ -198,9 +198,12 @@ export const modelStatsOperation = operation({
     analytics: true,
   },
   async run(context, { vendor, model }) {
-    const { environment, tier_bps = 0 } = orgCaller(context);
+    const { environment, tier_bps } = orgCaller(context);
     const name = `${vendor}/${model}`;
     const found = getNamedModel(context.services.catalog(), { name, environment, param: 'model' });
-    return readStats(context, found, { with_apps: environment === 'live', at_tier: tier_bps > 0 });
+    return readStats(context, found, {
+      with_apps: environment === 'live',
+      of_reseller: tier_bps !== undefined,
+    });
   },
 });

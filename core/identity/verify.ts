@@ -93,7 +93,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
     environment: proof.environment,
     two_factor: session.two_factor,
     ...(membership?.org_kind === 'reseller' ? { reseller_grants: grantsOf(membership) } : {}),
-    ...(membership === null || membership.tier_bps === 0 ? {} : { tier_bps: membership.tier_bps }),
+    ...(membership === null || membership.tier_bps === null ? {} : { tier_bps: membership.tier_bps }),
     ...(session.sso_org_id === null ? {} : { sso_org_id: session.sso_org_id }),
     proved_at: session.proved_at,
     ...(barred === undefined ? {} : { barred }),

@@ -37,8 +37,8 @@ export interface Grant {
   };
   /** Org policy and key policy combined. */
   readonly data_policy: KeyDataPolicy;
-  /** What the organization pays above catalog prices, as its reseller's tier says; 0: nothing. */
-  readonly tier_bps: number;
+  /** What the organization pays above catalog prices as a reseller's customer; null: it is nobody's. */
+  readonly tier_bps: number | null;
   readonly svc_version: string;
   /** 32 bytes per org; user ids and cache keys are HMACed with it before they leave the process. */
   readonly org_pepper: Buffer;

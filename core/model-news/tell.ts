@@ -5,7 +5,7 @@ import { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from '../catalog
 import type { Pool } from '../db/index.ts';
 import { type Db, type Id, now } from '../kernel/index.ts';
 import { type NewFact, writeEvents } from '../ledger/index.ts';
-import { orgsOfTiers } from '../orgs/index.ts';
+import { orgsOfResellers } from '../orgs/index.ts';
 import { listSubscribers } from '../webhooks/index.ts';
 
 /** Organizations of one transaction, and changes that they are told of in it: at most their product of facts. */
@@ -15,17 +15,17 @@ const NEWS = 50;
 const TURNS_MAX = 200;
 const USED_DAYS = 30;
 
-/** What who pays a tier of a reseller is told of a price: ours, before and after, would tell what the reseller adds. */
+/** What a customer of a reseller is told of a price: ours, before and after, would tell what the reseller adds. */
 const OWN_PRICE = 'The price changes; GET /v1/models has yours.';
 
 interface Hearer {
   readonly org_id: Id<'org'>;
-  readonly at_tier: boolean;
+  readonly of_reseller: boolean;
 }
 
-function factOf(news: UntoldNews, { org_id, at_tier }: Hearer, at: Date): NewFact {
+function factOf(news: UntoldNews, { org_id, of_reseller }: Hearer, at: Date): NewFact {
   const { topic, model, endpoint_id } = news;
-  const summary = at_tier && topic === 'model.price_changed' ? OWN_PRICE : news.summary;
+  const summary = of_reseller && topic === 'model.price_changed' ? OWN_PRICE : news.summary;
   const payload = { model, endpoint_id, effective_at: news.effective_at.toISOString(), summary };
   return { org_id, topic, payload, at };
 }
@@ -43,11 +43,11 @@ async function tellNext(db: Db, reader: RowReader, news: readonly UntoldNews[]):
   const since = new Date(at.getTime() - USED_DAYS * 86_400_000);
   const models = [...new Set(news.map(({ model }) => model))];
   const used = await reader.listModelsUsed({ org_ids, models, since });
-  const of_tiers = await orgsOfTiers(db, org_ids);
+  const of_resellers = await orgsOfResellers(db, org_ids);
   const facts = org_ids.flatMap((org_id) =>
     news
       .filter(({ model }) => used.get(org_id)?.includes(model))
-      .map((one) => factOf(one, { org_id, at_tier: of_tiers.has(org_id) }, at)),
+      .map((one) => factOf(one, { org_id, of_reseller: of_resellers.has(org_id) }, at)),
   );
   await writeEvents(db, facts);
   const through = org_ids.length < ORGS ? null : (org_ids.at(-1) as string);

@@ -134,8 +134,8 @@ export function createContext(parts: ContextParts): Context {
 /** `context` with the catalog at the prices that the caller's organization pays. */
 async function atOwnPrices(context: Context): Promise<Context> {
   const { caller } = context;
-  const tier_bps = caller.kind === 'key' || caller.kind === 'session' ? (caller.tier_bps ?? 0) : 0;
-  if (tier_bps === 0 || !(context instanceof OperationContext)) return context;
+  const is_resold = (caller.kind === 'key' || caller.kind === 'session') && caller.tier_bps !== undefined;
+  if (!is_resold || !(context instanceof OperationContext)) return context;
   const catalog = await callersCatalog(context);
   return context.with({ services: { catalog: () => catalog } });
 }

@@ -86,7 +86,7 @@ export {
   listClosedOrgs,
   lockOrg,
   type OrgRecord,
-  orgsOfTiers,
+  orgsOfResellers,
   readShard,
   searchOrgs,
   setLimitOverrides,

@@ -11,7 +11,7 @@ export async function findMembership(
     name: 'orgs.find_membership',
     text: `
       select org.id as org_id, org.slug, org.name, org.kind as org_kind,
-             org_tier_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
+             reseller_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
              org.closed_at, org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.org_id = $1 and member.user_id = $2 and member.status = 'active'`,
@@ -26,7 +26,7 @@ export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Memb
     name: 'orgs.list_memberships',
     text: `
       select org.id as org_id, org.slug, org.name, org.kind as org_kind,
-             org_tier_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
+             reseller_bps(org.id) as tier_bps, member.role, member.grants, member.source, org.status as org_status,
              org.closed_at, org.suspended_for, coalesce(org.settings -> 'security', '{}') as security
         from org_member as member join org on org.id = member.org_id
        where member.user_id = $1 and member.status = 'active'

@@ -204,12 +204,12 @@ export async function activeOrgs(db: Db, ids: readonly Id<'org'>[]): Promise<Set
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Those of `ids` that pay a tier of their reseller. */
-export async function orgsOfTiers(db: Db, ids: readonly Id<'org'>[]): Promise<Set<Id<'org'>>> {
+/** Those of `ids` that are customers of a reseller. */
+export async function orgsOfResellers(db: Db, ids: readonly Id<'org'>[]): Promise<Set<Id<'org'>>> {
   if (ids.length === 0) return new Set();
   const { rows } = await db.query<{ id: Id<'org'> }>({
-    name: 'orgs.list_of_tiers',
-    text: 'select id from org where id = any ($1) and reseller_tier_id is not null',
+    name: 'orgs.list_of_resellers',
+    text: 'select id from org where id = any ($1) and parent_org_id is not null',
     values: [ids],
   });
   return new Set(rows.map(({ id }) => id));
@@ -296,7 +296,7 @@ export async function findGrantRow(
       select org.status, org.suspended_for, org.plan_id, ${PLAN_LIMITS}, org.limit_overrides, org.awaits_topup, ${NEW_ORG_LIMITS},
              org.data_policy, org.pepper, org.pepper_sealed, org.shard, org.live_book_id, org.sandbox_book_id, project.live_no, project.sandbox_no,
              project.rpm, project.tpm, project.concurrency,
-             org_tier_bps(org.id) as tier_bps, legal_outstanding_since(org.id)
+             reseller_bps(org.id) as tier_bps, legal_outstanding_since(org.id)
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
     values: [args.org_id, args.project_id],

@@ -110,8 +110,8 @@ export interface GrantFacts {
   readonly shard: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
-  /** What the organization pays above catalog prices, as its reseller's tier says; 0: nothing. */
-  readonly tier_bps: number;
+  /** What the organization pays above catalog prices as a reseller's customer; null: it is nobody's. */
+  readonly tier_bps: number | null;
   /** Since when it owes an acceptance of terms, or will; null: it owes none. */
   readonly legal_outstanding_since: Date | null;
   readonly live_no: number;
@@ -148,8 +148,8 @@ export interface Membership {
   readonly slug: string;
   readonly name: string;
   readonly org_kind: OrgKind;
-  /** What it pays above catalog prices. */
-  readonly tier_bps: number;
+  /** What it pays above catalog prices as a reseller's customer; null: it is nobody's. */
+  readonly tier_bps: number | null;
   readonly role: Role;
   /** What a reseller gave the member besides the role. */
   readonly grants: readonly ResellerGrant[];

@@ -121,7 +121,7 @@ test('a model that is offered no more is in no ranking, and its page is gone', a
   );
 });
 
-test('a change of price names both prices to who pays the catalog, and neither to who pays a tier', async () => {
+test('a change of price names both prices to who pays the catalog, and neither to a customer of a reseller, with a tier or without', async () => {
   const summary = 'USD per million units: input 2.5 → 3.';
   await world.pool.query({
     name: 'test.news',
@@ -134,6 +134,7 @@ test('a change of price names both prices to who pays the catalog, and neither t
   expect(await said(a.key)).toBe(summary);
   const parent = await world.makeTenant('parent');
   const child = await world.makeTenant('its-child');
+  const untiered = await world.makeTenant('its-untiered-child');
   const tier = 'tier_01KACZ3V8S6T5R4Q3P2N1M0K9J';
   for (const [name, text, values] of [
     ['parent', `update org set kind = 'reseller' where id = $1`, [parent.org.id]],
@@ -148,9 +149,14 @@ test('a change of price names both prices to who pays the catalog, and neither t
       `update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`,
       [child.org.id, parent.org.id, tier],
     ],
+    [
+      'untiered',
+      `update org set kind = 'child', parent_org_id = $2 where id = $1`,
+      [untiered.org.id, parent.org.id],
+    ],
   ] as const)
     await world.pool.query({ name: `test.${name}`, text, values: [...values] });
-  expect(await said(child.key)).toBe('The price changed.');
+  for (const { key } of [child, untiered]) expect(await said(key)).toBe('The price changed.');
 });
 
 test('the changelog begins with the day on which the model came', async () => {

@@ -4,9 +4,10 @@ import { newRequestId, type SessionCaller, type StaffRole, shiftClock } from '@s
 import { admit, createContext, operations } from '@svc/core/operations/index.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import { afterEach, expect, test } from 'vitest';
+import { markedCatalog } from '../storefronts/marked-catalog.ts';
 import { startWorld } from './world.ts';
 
-const world = await startWorld();
+const world = await startWorld({ catalog: [await markedCatalog()] });
 const { a, b, call, makePerson, pool, signIn } = world;
 const MINUTE_MS = 60_000;
 let sessions = 0;
@@ -66,6 +67,23 @@ test('a look reads what a viewer reads, in its organization alone', async () => 
   const elsewhere = await call('GET', '/v1/keys', { key, headers: { 'x-svc-org': b.org.id } });
   expect(elsewhere.statusCode).toBe(404);
   expect((await call('GET', '/v1/keys', { key })).body).not.toContain(b.key_id);
+});
+
+test('a look at a customer of a reseller shows what the customer sees, and not what is added to its prices', async () => {
+  const parent = await world.makeTenant('look-parent');
+  const child = await world.makeTenant('look-child');
+  await rows(`update org set kind = 'reseller' where id = $1`, [parent.org.id]);
+  await rows(`update org set kind = 'child', parent_org_id = $2 where id = $1`, [
+    ...[child.org.id, parent.org.id],
+  ]);
+  const staff = await makeStaff('child@svc.example');
+  const added = async (org_id: string) => {
+    const key = (await open(await beginLink(staff, org_id))).json().token;
+    const { data } = (await call('GET', '/v1/models', { key })).json();
+    return data.filter(({ markup_bps }: { markup_bps: number }) => markup_bps > 0).length;
+  };
+  expect(await added(a.org.id)).toBeGreaterThan(0);
+  expect(await added(child.org.id)).toBe(0);
 });
 
 const acts = operations.filter(

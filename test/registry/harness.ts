@@ -102,6 +102,8 @@ function defectLog(defects: unknown[]): Log {
 export interface HarnessOptions {
   /** The database; a new one unless given. */
   readonly url?: string;
+  /** Files of the catalog; the committed one unless given. */
+  readonly catalog?: readonly string[];
   /** Services that the gateway has besides. */
   readonly services?: Partial<Services>;
 }
@@ -129,7 +131,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const catalog = await openCatalog({
     formats: builtIn.catalog,
     db: pool,
-    files: [committedCatalog],
+    files: options.catalog ?? [committedCatalog],
     log,
     poll_ms: 0,
   });

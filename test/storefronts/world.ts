@@ -9,7 +9,7 @@ import { HostMemory, storefrontSettings } from '@svc/core/storefronts/index.ts';
 import type { HttpParts } from '@svc/http/index.ts';
 import { expect } from 'vitest';
 import { startWorld, type World } from '../organizations/world.ts';
-import { codeOf, type Method, type Tenant } from '../registry/harness.ts';
+import { codeOf, type HarnessOptions, type Method, type Tenant } from '../registry/harness.ts';
 import { type NameServer, startNameServer } from '../sim/dns.ts';
 
 export const BASE = 'shops.platform.example';
@@ -60,7 +60,10 @@ export interface StorefrontWorld {
 }
 
 /** Starts everything on a database of its own. */
-export async function startStorefronts(env: Record<string, string> = {}): Promise<StorefrontWorld> {
+export async function startStorefronts(
+  env: Record<string, string> = {},
+  options: Pick<HarnessOptions, 'catalog'> = {},
+): Promise<StorefrontWorld> {
   const names = await startNameServer();
   names.zone.set(`A ${BASE}`, [BASE_ADDRESS]);
   const config = readConfig({
@@ -86,7 +89,7 @@ export async function startStorefronts(env: Record<string, string> = {}): Promis
     readConfig({ SVC_CONSOLE_ORIGINS: 'https://console.platform.example', ...env }),
     'https://llm.platform.example',
   );
-  const world = await startWorld({ services: { egress, storefronts, seller_hosts, sign_in } });
+  const world = await startWorld({ ...options, services: { egress, storefronts, seller_hosts, sign_in } });
   const harness = world;
   const forget = () => {
     hosts.memory = new HostMemory(harness.pool, BASE);

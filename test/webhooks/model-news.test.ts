@@ -115,11 +115,10 @@ test('a change of price reaches who used the model within thirty days and subscr
   expect(await tellOfModels(pool)).toBe(0);
 });
 
-test('who pays a tier of a reseller hears of a change of price, and not what the catalog asks', async () => {
-  const [parent, child] = (await Promise.all(['parent', 'its-child'].map((slug) => world.tenant(slug)))) as [
-    Tenant,
-    Tenant,
-  ];
+test('a customer of a reseller, with a tier or without, hears of a change of price, and not what the catalog asks', async () => {
+  const [parent, ...children] = (await Promise.all(
+    ['parent', 'its-child', 'its-untiered-child'].map((slug) => world.tenant(slug)),
+  )) as [Tenant, Tenant, Tenant];
   const tier = 'tier_01KACZ3V8S6T5R4Q3P2N1M0K9J';
   await rows(`update org set kind = 'reseller' where id = $1`, [parent.org_id]);
   await rows(
@@ -127,18 +126,25 @@ test('who pays a tier of a reseller hears of a change of price, and not what the
      values ($1, $2, 'a tier', 1000, now(), now())`,
     [tier, parent.org_id],
   );
-  await rows(`update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`, [
-    ...[child.org_id, parent.org_id, tier],
-  ]);
-  await child.hook(NOWHERE, ['*']);
-  await called(child, { model: 'acme/resold-1' });
+  for (const [child, tier_id] of [
+    [children[0], tier],
+    [children[1], null],
+  ] as const) {
+    await rows(`update org set kind = 'child', parent_org_id = $2, reseller_tier_id = $3 where id = $1`, [
+      ...[child.org_id, parent.org_id, tier_id],
+    ]);
+    await child.hook(NOWHERE, ['*']);
+    await called(child, { model: 'acme/resold-1' });
+  }
   await load('2', '', 'acme/resold-1');
   await load('3', '', 'acme/resold-1');
-  expect(await tellOfModels(pool)).toBe(1);
-  const [fact] = (await facts()).filter(({ org_id }) => org_id === child.org_id);
-  expect(fact?.payload).toMatchObject({
-    ...{ model: 'acme/resold-1', summary: 'The price changes; GET /v1/models has yours.' },
-  });
+  expect(await tellOfModels(pool)).toBe(2);
+  for (const child of children) {
+    const [fact] = (await facts()).filter(({ org_id }) => org_id === child.org_id);
+    expect(fact?.payload).toMatchObject({
+      ...{ model: 'acme/resold-1', summary: 'The price changes; GET /v1/models has yours.' },
+    });
+  }
 });
 
 test('processes that load a change at once note it once, and one that dies in the middle notes nothing', async () => {

@@ -94,6 +94,20 @@ function modelsAt(
   return new Map([...models].map(([id, model]) => [id, at(model)]));
 }
 
+/** The snapshot `catalog` with `numbers` of `drafts` in the place of its prices. */
+function resold(
+  catalog: Catalog,
+  { live, test }: { readonly live: InPlaceOf; readonly test: InPlaceOf },
+  numbers: ReadonlyMap<string, number>,
+): Catalog {
+  const models = modelsAt(catalog.models, live, numbers);
+  const sandbox = modelsAt(catalog.sandbox, test, numbers);
+  const endpoints = new Map<string, Endpoint>();
+  for (const model of [...sandbox.values(), ...models.values()])
+    for (const endpoint of model.endpoints) endpoints.set(endpoint.id, endpoint);
+  return { ...catalog, models, endpoints, sandbox };
+}
+
 /** The snapshot `catalog` with its prices at `tier_bps`, each stored and numbered; stored before, they are the same ones. */
 async function priceTier(pool: Pool, catalog: Catalog, tier_bps: number): Promise<Catalog> {
   const live = draftsOf(catalog.models.values(), STANDARD, tier_bps);
@@ -109,20 +123,18 @@ async function priceTier(pool: Pool, catalog: Catalog, tier_bps: number): Promis
     await lockCatalog(db);
     return numberPrices(db, drafts, endpoint_nos, now());
   });
-  const models = modelsAt(catalog.models, live, numbers);
-  const sandbox = modelsAt(catalog.sandbox, test, numbers);
-  const endpoints = new Map<string, Endpoint>();
-  for (const model of [...sandbox.values(), ...models.values()])
-    for (const endpoint of model.endpoints) endpoints.set(endpoint.id, endpoint);
-  return { ...catalog, models, endpoints, sandbox };
+  return resold(catalog, { live, test }, numbers);
 }
+
+/** No price is another: what a customer pays whose reseller adds nothing. */
+const UNCHANGED = { live: new Map(), test: new Map() };
 
 /** What a snapshot remembers of tiers: each is priced once per snapshot, when it is first asked for. */
 export function tierMemory(pool: Pool, catalog: () => Catalog): NonNullable<Catalog['atTier']> {
   const priced = new Map<number, Catalog>();
   const asking = new Map<number, Promise<Catalog>>();
   return (tier_bps) => {
-    if (tier_bps === 0) return catalog();
+    if (tier_bps === 0 && !priced.has(0)) priced.set(0, resold(catalog(), UNCHANGED, new Map()));
     const known = priced.get(tier_bps) ?? asking.get(tier_bps);
     if (known !== undefined) return known;
     const asked = priceTier(pool, catalog(), tier_bps)
@@ -136,17 +148,20 @@ export function tierMemory(pool: Pool, catalog: () => Catalog): NonNullable<Cata
   };
 }
 
-/** `catalog` at `tier_bps`. @throws Error (a defect) where a snapshot that was not loaded has no tiers. */
-export function catalogAt(catalog: Catalog, tier_bps: number): Catalog | Promise<Catalog> {
-  if (tier_bps === 0) return catalog;
+/**
+ * `catalog` as a reseller's customer sees it that pays `tier_bps` above it, where 0 is its prices without what we add to them;
+ * null: as who is no reseller's customer. @throws Error (a defect) where a snapshot that was not loaded has no tiers.
+ */
+export function catalogAt(catalog: Catalog, tier_bps: number | null): Catalog | Promise<Catalog> {
+  if (tier_bps === null) return catalog;
   if (catalog.atTier === undefined) throw new Error('this catalog has no tiers');
   return catalog.atTier(tier_bps);
 }
 
 /** The catalog at the prices that the caller's organization pays. */
 export function callersCatalog({ services, caller }: Context): Catalog | Promise<Catalog> {
-  const tier_bps = caller.kind === 'key' || caller.kind === 'session' ? (caller.tier_bps ?? 0) : 0;
-  return catalogAt(services.catalog(), tier_bps);
+  const tier_bps = caller.kind === 'key' || caller.kind === 'session' ? caller.tier_bps : undefined;
+  return catalogAt(services.catalog(), tier_bps ?? null);
 }
 
 /** The catalog at the prices that an organization pays, whoever asks. */

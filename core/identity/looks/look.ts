@@ -87,12 +87,13 @@ export function callerOfLook(
   look: LookRow,
   request: Pick<SessionCaller, 'token_hash' | 'environment'>,
 ): SessionCaller {
-  const { staff_id, reason, expires_at } = look;
+  const { staff_id, reason, expires_at, tier_bps } = look;
   return {
     ...{ kind: 'session', session_id: look.id, ...request, org_id: look.org_id, role: 'viewer' },
     // Ids of staff are no ids of people: whatever is asked for by it is not there.
     user_id: staff_id as string as Id<'user'>,
     ...{ email: look.staff_email, two_factor: true, proved_at: look.created_at },
+    ...(tier_bps === null ? {} : { tier_bps }),
     looking: { staff_id, reason, expires_at },
   };
 }

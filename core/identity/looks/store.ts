@@ -9,10 +9,12 @@ export interface LookRow {
   readonly reason: string;
   readonly created_at: Date;
   readonly expires_at: Date;
+  /** What the organization pays above catalog prices as a reseller's customer; null: it is nobody's. */
+  readonly tier_bps: number | null;
 }
 
 const COLUMNS = `look.id, look.staff_id, staff.email as staff_email, look.org_id, look.reason, look.created_at,
-  look.expires_at`;
+  look.expires_at, reseller_bps(look.org_id) as tier_bps`;
 /** It lives as long as the session of staff that began it, and that session as long as it is used. */
 const LIVING = `look.expires_at > $2 and staff.status = 'active' and began.expires_at > $2
          and began.last_seen_at + began.idle_seconds * interval '1 second' > $2`;
@@ -22,7 +24,7 @@ const TABLES = `staff_look as look join staff on staff.id = look.staff_id
 /** Inserts a look that nobody has opened yet. */
 export async function insertLook(
   db: Db,
-  look: Omit<LookRow, 'staff_email'> & { hash: Buffer; staff_session_id: Id<'session'> },
+  look: Omit<LookRow, 'staff_email' | 'tier_bps'> & { hash: Buffer; staff_session_id: Id<'session'> },
 ): Promise<void> {
   await db.query({
     name: 'identity.insert_look',

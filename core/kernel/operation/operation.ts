@@ -86,7 +86,7 @@ export interface KeyCaller {
   readonly scopes: readonly Scope[];
   /** When the key expires; a key cannot create one that lives longer. */
   readonly expires_at: Date | null;
-  /** What its organization pays above catalog prices; absent: nothing. */
+  /** What its organization pays above catalog prices as a reseller's customer; absent: it is nobody's. */
   readonly tier_bps?: number;
   /** The person that the key's rights of management are bound to, with their present role; absent: a service key. */
   readonly maker?: { readonly user_id: Id<'user'>; readonly role: Role | null };
@@ -104,7 +104,7 @@ export interface SessionCaller {
   /** The environment whose rows are read: live, unless `?environment=test` asks for the other. */
   readonly environment: Environment;
   readonly two_factor: boolean;
-  /** What the organization pays above catalog prices, as its reseller's tier says; absent: nothing. */
+  /** What the organization pays above catalog prices as a reseller's customer; absent: it is nobody's. */
   readonly tier_bps?: number;
   /** What the person may do in the reseller that the session is in; absent: the organization is no reseller. */
   readonly reseller_grants?: readonly ResellerGrant[];

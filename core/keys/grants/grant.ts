@@ -65,7 +65,7 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
   return {
     caller: {
       ...{ kind: 'key', org_id, project_id, key_id, environment, scopes, expires_at },
-      ...(facts.tier_bps === 0 ? {} : { tier_bps: facts.tier_bps }),
+      ...(facts.tier_bps === null ? {} : { tier_bps: facts.tier_bps }),
     },
     ...{ org_id, project_id, key_id, environment, scopes },
     ...rest,
