@@ -794,6 +794,22 @@ create policy everybody on public.canary_window as permissive for all to public 
 create policy own_org on public.canary_window as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.canary_window to svc_runtime;
 
+create table public.certificate_revocation (
+  revocation_no bigint not null generated always as identity,
+  domain text not null,
+  chain text not null,
+  not_after timestamp with time zone not null,
+  leased_by text,
+  leased_until timestamp with time zone,
+  next_at timestamp with time zone not null,
+  failures integer not null default 0,
+  constraint certificate_revocation_pkey PRIMARY KEY (revocation_no),
+  constraint certificate_revocation_chain_check CHECK ((char_length(chain) <= 65536)),
+  constraint certificate_revocation_failures_check CHECK ((failures >= 0))
+);
+CREATE INDEX certificate_revocation_due ON public.certificate_revocation USING btree (next_at);
+grant delete, insert, select, update on public.certificate_revocation to svc_runtime;
+
 create table public.checkin (
   org_id text not null,
   day date not null,
@@ -3344,6 +3360,7 @@ create table public.storefront_certificate (
 );
 CREATE INDEX storefront_certificate_due ON public.storefront_certificate USING btree (next_at);
 CREATE INDEX storefront_certificate_of_org ON public.storefront_certificate USING btree (org_id);
+CREATE TRIGGER storefront_certificate_is_revoked AFTER DELETE ON public.storefront_certificate FOR EACH ROW WHEN ((old.chain IS NOT NULL)) EXECUTE FUNCTION note_certificate_revocation();
 alter table public.storefront_certificate enable row level security;
 create policy everybody on public.storefront_certificate as permissive for all to public using (true) with check (true);
 create policy own_org on public.storefront_certificate as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
@@ -5344,6 +5361,19 @@ AS $function$
                       where legal_acceptance.org_id = org.id and legal_acceptance.kind = made.kind
                         and accepted.effective_at >= made.effective_at)
 $function$
+;
+
+CREATE OR REPLACE FUNCTION public.note_certificate_revocation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into certificate_revocation (domain, chain, not_after, next_at)
+  values (old.domain, old.chain, old.not_after, old.not_before);
+  return null;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.org_keeps_one_level()

@@ -1,4 +1,4 @@
-// Certificates of storefronts as jobs: getting and renewing them, and counting them for the metrics.
+// Certificates of storefronts as jobs: getting, renewing and revoking them, and counting them for the metrics.
 import type { Db, Log, RootKeyRing } from '../kernel/index.ts';
 import type { Job } from '../runtime/index.ts';
 import {
@@ -37,6 +37,7 @@ export function certificateJobs(
   return {
     jobs: [
       { name: 'issue_certificates', every_ms: 2 * SECOND, run: () => issuer.run() },
+      { name: 'revoke_certificates', every_ms: 10 * SECOND, run: () => issuer.revoke() },
       {
         name: 'measure_certificates',
         every_ms: 30 * SECOND,

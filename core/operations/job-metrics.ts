@@ -31,7 +31,7 @@ const certificateFigures = (jobs: Jobs): Figure[] => [
     'Certificates of storefront domains that we get, by state; only where jobs run.',
     () => byLabel('state', Object.entries((jobs.leading && jobs.certificates.counts) || {})),
   ),
-  counter('svc_storefront_certificate_attempts_total', 'Attempts to get a certificate by outcome.', () =>
+  counter('svc_storefront_certificate_attempts_total', 'What was asked of the authority by outcome.', () =>
     byLabel('outcome', jobs.certificates.outcomes),
   ),
 ];

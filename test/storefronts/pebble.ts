@@ -16,6 +16,8 @@ export interface Pebble {
   readonly ca_file: string;
   /** PEM of the root of the certificates that it issues. */
   root(): Promise<string>;
+  /** What it says of a certificate that it issued. */
+  statusOf(serial: string): Promise<string>;
   kill(): Promise<void>;
   /** Starts it again on the same ports; it knows nothing any more. */
   restart(): Promise<void>;
@@ -84,6 +86,7 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     ca: authority,
     ca_file: file('ca.pem', authority),
     root: () => read(management, '/roots/0'),
+    statusOf: (serial) => read(management, `/cert-status-by-serial/${serial.toLowerCase()}`),
     kill: () => engine.kill(),
     async restart() {
       await engine.kill();

@@ -9,6 +9,9 @@ const BODY_MAX = 256 * 1024;
 /** A nonce may be stale by the time it comes back; an authority that refuses this many in a row is not well. */
 const NONCE_TRIES = 10;
 const NONCES_KEPT = 32;
+const ALREADY_REVOKED = 'urn:ietf:params:acme:error:alreadyRevoked';
+/** RFC 5280, 5.3.1. */
+const CESSATION_OF_OPERATION = 5;
 const BAD_NONCE = 'urn:ietf:params:acme:error:badNonce';
 
 /** Where the authority is, and what it wants to know. */
@@ -25,6 +28,7 @@ interface Directory {
   readonly newNonce: string;
   readonly newAccount: string;
   readonly newOrder: string;
+  readonly revokeCert?: string;
   readonly renewalInfo?: string;
 }
 
@@ -44,6 +48,12 @@ export function retryAfterMs(header: string | undefined, now_ms: number): number
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
   const at = Date.parse(header);
   return Number.isNaN(at) ? null : Math.max(0, at - now_ms);
+}
+
+/** The first certificate of a chain in PEM, as DER. */
+function firstOfChain(chain: string): Buffer {
+  const [, body = ''] = /-----BEGIN CERTIFICATE-----([^-]+)-----END/.exec(chain) ?? [];
+  return Buffer.from(body, 'base64');
 }
 
 function errorOf(reply: AcmeReply): AcmeError & { readonly type: string } {
@@ -210,6 +220,20 @@ export class AcmeClient {
     });
     if (!URL.canParse(location)) throw new AcmeError('authority_away', 'The authority names no order.');
     return location;
+  }
+
+  /**
+   * Revokes the first certificate of `chain` (RFC 8555, 7.6), because its domain is no longer served here; one that is revoked
+   * already is no error. @throws AcmeError
+   */
+  async revoke(chain: string): Promise<void> {
+    const { revokeCert } = await this.directory();
+    if (revokeCert === undefined)
+      throw new AcmeError('authority_refuses', 'The authority revokes no certificates.');
+    const certificate = base64url(firstOfChain(chain));
+    await this.post(revokeCert, { certificate, reason: CESSATION_OF_OPERATION }).catch((error: unknown) => {
+      if (!(error instanceof AcmeError) || error.type !== ALREADY_REVOKED) throw error;
+    });
   }
 
   /** Where an order stands; null: the authority does not know it any more. */

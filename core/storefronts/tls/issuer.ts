@@ -16,6 +16,8 @@ import {
 import { AcmeClient, type AcmeSettings } from './acme.ts';
 import { AcmeError } from './faults.ts';
 import { finishOrder, type Issued } from './order.ts';
+import { revokeOne } from './revoke.ts';
+import { dropLapsed, leaseRevocations, noteOrphan, type Revocation } from './revoke-store.ts';
 import { planRenewal, retryAt } from './schedule.ts';
 import {
   beginAccount,
@@ -58,12 +60,14 @@ interface IssuerParts {
 }
 
 /** What an installation does about certificates, by outcome, in this process. */
-export type CertificateOutcome = 'issued' | 'failed';
+export type CertificateOutcome = 'issued' | 'failed' | 'revoked' | 'not_revoked';
 
 export class CertificateIssuer {
   readonly outcomes = new Map<CertificateOutcome, number>([
     ['issued', 0],
     ['failed', 0],
+    ['revoked', 0],
+    ['not_revoked', 0],
   ]);
   readonly #parts: IssuerParts;
   /** The account of the directory, with its nonces, kept from turn to turn. */
@@ -86,10 +90,9 @@ export class CertificateIssuer {
 
   /** Works on what is due, some at a time; returns how many certificates were issued. */
   async run(): Promise<number> {
-    const { db, settings } = this.#parts;
+    const { db } = this.#parts;
     await beginCertificates(db, now(), BEGUN_AT_ONCE);
-    const account = await findAccount(db, settings.directory_url);
-    if (account?.paused_until != null && account.paused_until > now()) return 0;
+    if (await this.#isPaused()) return 0;
     const work = await leaseCertificates(db, {
       ...{ leased_by: newUlid(), lease_seconds: LEASE_SECONDS, at: now(), limit: AT_ONCE },
     });
@@ -97,6 +100,35 @@ export class CertificateIssuer {
     const client = this.#account();
     const done = await Promise.all(work.map((one) => this.#attempt(one, client)));
     return done.filter(Boolean).length;
+  }
+
+  /** Revokes certificates of domains that were given up, some at a time; returns how many the authority has revoked. */
+  async revoke(): Promise<number> {
+    const { db } = this.#parts;
+    await dropLapsed(db, now());
+    if (await this.#isPaused()) return 0;
+    const work = await leaseRevocations(db, {
+      ...{ leased_by: newUlid(), lease_seconds: LEASE_SECONDS, at: now(), limit: AT_ONCE },
+    });
+    if (work.length === 0) return 0;
+    const client = this.#account();
+    const done = await Promise.all(work.map((one) => this.#revoke(one, client)));
+    return done.filter(Boolean).length;
+  }
+
+  async #revoke(work: Revocation, account: Promise<AcmeClient>): Promise<boolean> {
+    const { db, log } = this.#parts;
+    const end = await revokeOne(db, work, { account, log, is_closed: () => this.#is_closed });
+    if (end.kind === 'left') return false;
+    if (end.kind === 'failed') await this.#heed(end.error);
+    if (end.kind !== 'failed') this.#note(end.kind);
+    return end.kind === 'revoked';
+  }
+
+  async #isPaused(): Promise<boolean> {
+    const { db, settings } = this.#parts;
+    const account = await findAccount(db, settings.directory_url);
+    return account?.paused_until != null && account.paused_until > now();
   }
 
   /** The account, made on first use; of processes that make it at once all have the one whose key is kept. */
@@ -210,41 +242,43 @@ export class CertificateIssuer {
     const { renewal_id: id, issuer, ...life } = leaf;
     const window = id === null ? null : await client.renewalWindow(id).catch(() => null);
     const plain = Buffer.from(private_pem);
-    held(
-      await keepCertificate(db, {
-        ...{ domain: work.domain, leased_by: work.leased_by, chain },
-        ...{ not_before: life.not_before, not_after: life.not_after },
-        private_key: sealColumn(root_key, 'storefront_certificate.private_key', [work.domain], plain),
-        issuer: issuer.slice(0, 300),
-        next_at: planRenewal(life, window, { now: now(), die: secureUnit() }).next_at,
-      }),
-    );
+    const is_kept = await keepCertificate(db, {
+      ...{ domain: work.domain, leased_by: work.leased_by, chain },
+      ...{ not_before: life.not_before, not_after: life.not_after },
+      private_key: sealColumn(root_key, 'storefront_certificate.private_key', [work.domain], plain),
+      issuer: issuer.slice(0, 300),
+      next_at: planRenewal(life, window, { now: now(), die: secureUnit() }).next_at,
+    });
+    if (!is_kept) await noteOrphan(db, { domain: work.domain, chain, not_after: life.not_after, at: now() });
+    held(is_kept);
   }
 
   async #fail({ domain, leased_by, failures }: CertificateWork, error: unknown): Promise<void> {
-    const { db, settings, log } = this.#parts;
-    const { directory_url } = settings;
+    const { db, log } = this.#parts;
     // What is no word of the authority is a defect or our own database; the row says so all the same.
     const said = error instanceof AcmeError ? error : new AcmeError('authority_away', 'We could not ask.');
     if (said !== error) log.error({ domain, error }, 'a certificate cannot be worked on');
     const at = now();
-    if (said.type === NO_ACCOUNT) {
-      await keepAccountUrl(db, { directory_url, account_url: null });
-      if (this.#client !== null) this.#client.account_url = null;
-    }
-    // The limit may be of one name: the others wait a minute and no longer.
-    if (said.fault === 'rate_limited')
-      await pauseAccount(db, {
-        directory_url,
-        until: new Date(
-          at.getTime() + Math.min(said.retry_after_ms ?? ACCOUNT_PAUSE_MS_MAX, ACCOUNT_PAUSE_MS_MAX),
-        ),
-      });
+    await this.#heed(said);
     const { retry_after_ms } = said;
     await noteFailure(db, {
       ...{ domain, leased_by, fault: said.fault, detail: said.message.slice(0, DETAIL_MAX), at },
       next_at: retryAt(failures + 1, { now: at, retry_after_ms, die: secureUnit() }),
       order_is_over: said.fault !== 'authority_away',
     });
+  }
+
+  /** What the authority said of the account holds for whatever is asked next. */
+  async #heed({ type, fault, retry_after_ms }: AcmeError): Promise<void> {
+    const { db, settings } = this.#parts;
+    const { directory_url } = settings;
+    if (type === NO_ACCOUNT) {
+      await keepAccountUrl(db, { directory_url, account_url: null });
+      if (this.#client !== null) this.#client.account_url = null;
+    }
+    // The limit may be of one name: the others wait a minute and no longer.
+    if (fault !== 'rate_limited') return;
+    const pause_ms = Math.min(retry_after_ms ?? ACCOUNT_PAUSE_MS_MAX, ACCOUNT_PAUSE_MS_MAX);
+    await pauseAccount(db, { directory_url, until: new Date(now().getTime() + pause_ms) });
   }
 }
