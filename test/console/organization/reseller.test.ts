@@ -213,6 +213,20 @@ test('the statement of a month adds up on the page and in the file, and an empty
   // Half of what was used was paid for: 0.25 × ½ less what was written off.
   await statement.getByRole('row', { name: /Northwind Traders.*0\.250000.*0\.124000.*credited/ }).waitFor();
   await lookAround(page, 'reseller-earnings');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ media: 'print', colorScheme });
+    await page.setViewportSize({ width: 720, height: 1040 });
+    await picture(page, `reseller-print-${colorScheme}`);
+    // Paper is white, is no phone, and bears no menu and no button.
+    const ground = page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(await ground).toBe('rgb(247, 247, 249)');
+    expect(await statement.getByRole('columnheader', { name: 'You earn' }).isVisible()).toBe(true);
+    expect(await page.locator('button:visible, a:visible, select:visible').count()).toBe(0);
+    await page.getByRole('heading', { name: 'meridian', level: 1 }).waitFor();
+    await expectNoSidewaysScroll(page, `print-${colorScheme}`);
+  }
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+  await page.setViewportSize({ width: 1320, height: 860 });
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Save as CSV' }).click(),
@@ -266,8 +280,23 @@ test('a code is shown once, customers read what is announced, and a ticket is an
   };
   expect(await read()).toEqual(['New prices in December']);
   await lookAround(page, 'reseller-announcements');
-  await page.getByRole('button', { name: 'End New prices in December' }).click();
-  await page.getByText('New prices in December is ended.').waitFor();
+  await page.getByRole('button', { name: 'Change New prices in December' }).click();
+  await dialog.getByLabel('Title').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('A title is read first.').waitFor();
+  await dialog.getByLabel('Title').fill('New prices in January');
+  await dialog.getByLabel('How grave').selectOption('Warning');
+  expect(await dialog.getByLabel('Words').inputValue()).toBe('Standard is 10 % from December on.');
+  await dialog.getByLabel('Until').fill('2001-01-01T00:00');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('The end lies after the start.').waitFor();
+  await lookAt(page, 'reseller-announcement-change');
+  await dialog.getByLabel('Until').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('New prices in December is changed.').waitFor();
+  expect(await read()).toEqual(['New prices in January']);
+  await page.getByRole('button', { name: 'End New prices in January' }).click();
+  await page.getByText('New prices in January is ended.').waitFor();
   await expect.poll(read).toEqual([]);
 
   const asked = await fetch(`${stack.gateway_url}/v1/tickets`, {

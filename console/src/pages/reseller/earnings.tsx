@@ -7,6 +7,7 @@ import { type ResaleAccrualFragment, ResaleAccrualsDocument } from '../../api/ge
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { dateText } from '../../ui/format/time.ts';
 import { Money } from '../../ui/money.tsx';
 import { saveText } from '../../ui/save-file.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
@@ -125,9 +126,10 @@ function Explained() {
 }
 
 export function EarningsView({ month: asked }: { month: string | undefined }) {
-  const { slug, env } = useOrg();
+  const { slug, name, env } = useOrg();
   const navigate = useNavigate();
-  const months = lastMonths(MONTHS, useNow());
+  const now = useNow();
+  const months = lastMonths(MONTHS, now);
   const month = asked ?? (months[0] as string);
   const { rows, error, retry } = useStatement(month);
   const choose = (to: string) =>
@@ -138,7 +140,11 @@ export function EarningsView({ month: asked }: { month: string | undefined }) {
   const has_rows = rows !== undefined && rows.length > 0;
   return (
     <>
-      <div className="filters">
+      <div className="resale-paper">
+        <h1>{name}</h1>
+        What customers used and what it earned in {month}; printed {dateText(now.toISOString().slice(0, 10))}
+      </div>
+      <div className="filters resale-screen">
         <select
           className="input"
           aria-label="Month"
@@ -160,13 +166,15 @@ export function EarningsView({ month: asked }: { month: string | undefined }) {
           Print the statement
         </Button>
       </div>
-      <Card title={`Statement of ${month}`} note="US dollars, month in UTC." flush>
-        {error && <ErrorBox fault={faultOfQuery(error)} onRetry={retry} />}
-        {rows?.length === 0 && (
-          <Empty title="Nothing in this month">No call of a customer was settled in it.</Empty>
-        )}
-        {!error && rows?.length !== 0 && <Statement rows={rows} />}
-      </Card>
+      <div className="resale-statement">
+        <Card title={`Statement of ${month}`} note="US dollars, month in UTC." flush>
+          {error && <ErrorBox fault={faultOfQuery(error)} onRetry={retry} />}
+          {rows?.length === 0 && (
+            <Empty title="Nothing in this month">No call of a customer was settled in it.</Empty>
+          )}
+          {!error && rows?.length !== 0 && <Statement rows={rows} />}
+        </Card>
+      </div>
       <Explained />
     </>
   );

@@ -1,11 +1,9 @@
 // What a reseller says to its customers: now, later, and before.
 import '../../tickets/tickets.css';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { faultOfQuery } from '../../../api/errors.ts';
 import {
-  type AnnouncementSeverity,
-  ResaleAnnounceDocument,
   type ResaleAnnouncementFragment,
   ResaleAnnouncementsDocument,
   ResaleChangeAnnouncementDocument,
@@ -16,82 +14,18 @@ import { useOrg } from '../../../app/org.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Dialog, DialogFoot } from '../../../ui/dialog.tsx';
-import { AreaField, SelectField, TextField } from '../../../ui/field.tsx';
-import { utcMinute } from '../../../ui/format/time.ts';
 import { Bone, Empty, ErrorBox, FormFault } from '../../../ui/states.tsx';
 import { Status, type Tone } from '../../../ui/status.tsx';
 import { Time, useNow } from '../../../ui/time.tsx';
 import { OlderFoot, useOlder } from '../../credits/older.tsx';
 import { holds } from '../views.ts';
+import { AnnounceDialog } from './announce-dialog.tsx';
 
 const PAGE = 20;
 type Row = ResaleAnnouncementFragment;
-const severities: readonly (readonly [AnnouncementSeverity, string])[] = [
-  ['INFO', 'Information'],
-  ['WARNING', 'Warning'],
-  ['CRITICAL', 'Critical; cannot be put away'],
-];
-
 function standing({ startsAt, endsAt }: Row, now: Date): readonly [Tone, 'comes' | 'shown' | 'ended'] {
   if (endsAt && Date.parse(endsAt) <= now.getTime()) return ['mute', 'ended'];
   return Date.parse(startsAt) > now.getTime() ? ['warn', 'comes'] : ['ok', 'shown'];
-}
-
-function AnnounceDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
-  const { send, busy, fault } = useSend();
-  const [missing, setMissing] = useState({ title: false, body: false });
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
-    setMissing({ title: text('title') === '', body: text('body') === '' });
-    if (text('title') === '' || text('body') === '') return;
-    const [startsAt, endsAt] = [utcMinute(text('starts')), utcMinute(text('ends'))];
-    const done = await send(ResaleAnnounceDocument, {
-      ...{ title: text('title'), body: text('body'), severity: text('severity') as AnnouncementSeverity },
-      ...(startsAt === undefined ? {} : { startsAt }),
-      ...(endsAt === undefined ? {} : { endsAt }),
-    });
-    if (done !== null) onDone();
-  };
-  return (
-    <Dialog
-      title="New announcement"
-      note="All your customers see it over every page of their console."
-      size={520}
-      onClose={onClose}
-    >
-      <form className="add-form" onSubmit={(event) => void submit(event)} noValidate>
-        <TextField
-          label="Title"
-          name="title"
-          maxLength={120}
-          autoComplete="off"
-          fault={missing.title ? 'A title is read first.' : null}
-          data-autofocus
-        />
-        <AreaField
-          label="Words"
-          name="body"
-          maxLength={10_000}
-          fault={missing.body ? 'Write what customers shall know.' : null}
-        />
-        <SelectField label="How grave" name="severity">
-          {severities.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-        <TextField label="From" name="starts" type="datetime-local" hint="Your time. Empty: now." />
-        <TextField label="Until" name="ends" type="datetime-local" hint="Empty: until it is ended." />
-        <FormFault fault={fault} />
-        <DialogFoot onClose={onClose} busy={busy}>
-          Announce
-        </DialogFoot>
-      </form>
-    </Dialog>
-  );
 }
 
 function DeleteDialog({ row, onClose, onDone }: { row: Row; onClose: () => void; onDone: () => void }) {
@@ -117,10 +51,11 @@ function DeleteDialog({ row, onClose, onDone }: { row: Row; onClose: () => void;
 function Announcement(props: {
   row: Row;
   may: boolean;
+  onChange: () => void;
   onDelete: () => void;
   onDone: (said: string) => void;
 }) {
-  const { row, may, onDelete, onDone } = props;
+  const { row, may, onChange, onDelete, onDone } = props;
   const now = useNow();
   const { send, busy, fault } = useSend();
   const [tone, word] = standing(row, now);
@@ -152,6 +87,11 @@ function Announcement(props: {
               End it now
             </Button>
           )}
+          {word !== 'ended' && (
+            <Button aria-label={`Change ${row.title}`} onClick={onChange}>
+              Change…
+            </Button>
+          )}
           <Button aria-label={`Delete ${row.title}`} onClick={onDelete}>
             Delete…
           </Button>
@@ -179,10 +119,12 @@ export function AnnouncementsView() {
   const may = holds(useOrg(), 'reseller.campaigns');
   const { rows, error, reread, ...older } = useAnnouncements();
   const [creating, setCreating] = useState(false);
+  const [changing, setChanging] = useState<Row | null>(null);
   const [deleting, setDeleting] = useState<Row | null>(null);
   const [said, setSaid] = useState('');
   const done = (words: string) => {
     setCreating(false);
+    setChanging(null);
     setDeleting(null);
     setSaid(words);
     reread();
@@ -207,14 +149,30 @@ export function AnnouncementsView() {
         {rows !== undefined && rows.length > 0 && (
           <ul className="resale-list">
             {rows.map((row) => (
-              <Announcement key={row.id} {...{ row, may, onDone: done }} onDelete={() => setDeleting(row)} />
+              <Announcement
+                key={row.id}
+                {...{ row, may, onDone: done }}
+                onChange={() => setChanging(row)}
+                onDelete={() => setDeleting(row)}
+              />
             ))}
           </ul>
         )}
         <OlderFoot shown={rows?.length ?? 0} what="announcements" {...older} />
       </Card>
       {creating && (
-        <AnnounceDialog onClose={() => setCreating(false)} onDone={() => done('It is announced.')} />
+        <AnnounceDialog
+          row={null}
+          onClose={() => setCreating(false)}
+          onDone={() => done('It is announced.')}
+        />
+      )}
+      {changing && (
+        <AnnounceDialog
+          row={changing}
+          onClose={() => setChanging(null)}
+          onDone={() => done(`${changing.title} is changed.`)}
+        />
       )}
       {deleting && (
         <DeleteDialog
