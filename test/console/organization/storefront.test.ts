@@ -6,9 +6,11 @@ import { setOrgKindOperation } from '@svc/core/resellers/index.ts';
 import { expect, test, vi } from 'vitest';
 import { makeTopup } from '../../registry/topup-rows.ts';
 import { startNameServer } from '../../sim/dns.ts';
+import { SamlForge } from '../../sim/saml/forge.ts';
+import { acme } from '../../sim/saml/keys.ts';
 import { withClient } from '../../support/books.ts';
 import { staffContext } from '../../support/provision.ts';
-import { expectAccessible, lookAround, openPage, picture, startConsole } from '../browser.ts';
+import { expectAccessible, fillSignIn, lookAround, openPage, picture, startConsole } from '../browser.ts';
 import { pressByKeyboard, tabTo } from '../keyboard.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -138,6 +140,72 @@ test('a customer sees the name and the colour of its reseller at our address too
   await page.goto(`${stack.console_url}/meridian/live/home`);
   await page.locator('.rail-name').getByText('LLM gateway').waitFor();
   expect(await accent()).toBe('');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a provider that was given our addresses stays at them until its owner ticks that it has those of the storefront', async () => {
+  const [child] = await withClient(stack.database_url, async (client) => {
+    const { rows } = await client.query(`select id from org where slug = $1`, [stack.empty_slug]);
+    const claim = [rows[0].id, 'moves.example'];
+    await client.query(
+      `insert into sso_domain (org_id, domain, token, created_at) values ($1, $2, 'svc-verify=' || repeat('a', 32), now())`,
+      claim,
+    );
+    await client.query(
+      `insert into sso_domain_proof (org_id, domain, verified_at, checked_at) values ($1, $2, now(), now())`,
+      claim,
+    );
+    return rows as { id: string }[];
+  });
+  const ask = async (method: string, path: string, token: string, body: object) => {
+    const reply = await fetch(`${stack.gateway_url}${path}`, {
+      ...{ method, body: JSON.stringify(body) },
+      headers: {
+        'content-type': 'application/json',
+        ...(token === '' ? {} : { authorization: `Bearer ${token}`, 'x-svc-org': child?.id as string }),
+      },
+    });
+    expect(reply.status, await reply.clone().text()).toBe(200);
+    return (await reply.json()) as { token: string };
+  };
+  const { token } = await ask('POST', '/v1/auth/login', '', { ...stack.owner, transport: 'bearer' });
+  const metadata_xml = new SamlForge('https://id.moves.example', acme).metadata();
+  await ask('PUT', '/v1/org/sso', token, {
+    ...{ kind: 'saml', display_name: 'Moves ID', config: { metadata_xml } },
+  });
+
+  const { page, context, faults } = await openPage(browser);
+  const shop = `http://meridian.${BASE}:${new URL(stack.console_url).port}`;
+  const at = (host: string) => page.getByText(`${host}/v1/auth/sso/${stack.empty_slug}/acs`).first();
+  await page.goto(`${shop}/${stack.empty_slug}/live/sign-on`);
+  await fillSignIn(page, stack.owner);
+  await at(stack.gateway_url).waitFor();
+  const dialog = page.getByRole('dialog');
+  const tick = dialog.getByLabel(/The provider now has the same addresses at meridian\.shops\.localhost/);
+  // A change without the tick moves nothing.
+  await page.getByRole('button', { name: 'Change…' }).click();
+  await dialog.getByLabel('Name').fill('Moves');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page
+    .getByText(/^Moves https:/)
+    .first()
+    .waitFor();
+  await at(stack.gateway_url).waitFor();
+  await page.getByRole('button', { name: 'Change…' }).click();
+  expect(await tick.isChecked()).toBe(false);
+  await tabTo(page, tick);
+  await page.keyboard.press('Space');
+  await picture(page, 'storefront-move-here');
+  await expectAccessible(page, 'storefront-move-here');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await at(`meridian.${BASE}:${new URL(stack.gateway_url).port}`).waitFor();
+  // There it is asked no more, and nowhere else.
+  await page.getByRole('button', { name: 'Change…' }).click();
+  await dialog.getByLabel('Name').waitFor();
+  expect(await tick.count()).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
