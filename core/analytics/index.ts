@@ -46,6 +46,7 @@ export { attemptOutcomes, rowStatuses } from './types.ts';
 export { usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 export { exportOf, partsOf, usageParts } from './usage/shape.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
+export { sumMissing } from './values/sum.ts';
 export {
   createUsageViewOperation,
   deleteUsageViewOperation,

@@ -10,7 +10,10 @@ import type { Id, RequestId } from '../kernel/index.ts';
 import type { RequestRow } from './index.ts';
 import { insertLateRows, isLate, rollUpUsage } from './roll-up.ts';
 import { insertRows } from './store.ts';
-import { ANY_CALLER, sumUsage } from './usage-store.ts';
+import { unlinkCalls } from './subjects/store.ts';
+import { ANY_CALLER } from './usage-store.ts';
+import { sumPlainUsage } from './values/read-store.ts';
+import { sumMissing } from './values/sum.ts';
 
 const pool = createPool(await createTestDatabase(), { max: 4 });
 afterAll(() => pool.end());
@@ -46,6 +49,9 @@ function toRow({ at_ms, org, model, cost, ok }: Call): RequestRow {
     model: `acme/m-${model}`,
     cost_micro: cost,
     status: ok ? 'ok' : 'error',
+    tags: (model === 0 ? {} : { team: `t${model}`, run: `r${cost % 2}` }) as RequestRow['tags'],
+    user_hash: cost % 3 === 0 ? '' : `u${cost % 3}`,
+    session_id: cost % 2 === 0 ? '' : `s${cost % 5}`,
   });
 }
 
@@ -55,11 +61,19 @@ async function write(rows: readonly RequestRow[], now_ms: number): Promise<void>
   else await insertRows(pool, rows);
 }
 
-/** Cost and calls by model as rows say it, and as usage says it, for a range that begins and ends anywhere. */
-async function bothWays(org_id: Id<'org'>, from: Date, to: Date) {
+const KEYS = {
+  model: 'model',
+  key: 'key_id',
+  tag: `coalesce(tags ->> 'team', '')`,
+  user: 'user_hash',
+  session: 'session_id',
+} as const;
+
+/** Cost and calls by a group as rows say it, and as usage says it, for a range that begins and ends anywhere. */
+async function bothWays(org_id: Id<'org'>, from: Date, to: Date, group: keyof typeof KEYS = 'model') {
   const { rows } = await pool.query<{ key: string; requests: number; ok: number; cost_micro: number }>({
-    name: 'test.usage_of_rows',
-    text: `select model as key, count(*) as requests, count(*) filter (where status = 'ok') as ok,
+    name: `test.usage_of_rows_by_${group}`,
+    text: `select ${KEYS[group]} as key, count(*) as requests, count(*) filter (where status = 'ok') as ok,
                   sum(cost_micro)::bigint as cost_micro
              from request_row where org_id = $1 and environment = 'live' and ts >= $2 and ts < $3 group by 1`,
     values: [org_id, from, to],
@@ -75,40 +89,72 @@ async function bothWays(org_id: Id<'org'>, from: Date, to: Date) {
     provider: null,
     ...ANY_CALLER,
   } as const;
-  const sums = await sumUsage(pool, filter, {
-    ...{ starts: [from.getTime()], group: 'model', tag: null, kept_from: 0, most: null },
+  const sums = await sumPlainUsage(pool, filter, {
+    ...{ starts: [from.getTime()], group, tag: 'team', kept_from: 0, most: null },
   });
   const shown = sums.map(({ key, requests, ok, cost_micro }) => ({ key, requests, ok, cost_micro }));
   const order = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
   return { rows: rows.sort(order), usage: shown.sort(order) };
 }
 
-test('usage is the same from sealed hours as from rows, with late rows and clocks set back', async () => {
+async function clear(): Promise<void> {
+  for (const table of ['request_row', 'usage_hour', 'usage_value', 'usage_unsummed'])
+    await pool.query({ name: `test.clear_${table}`, text: `delete from ${table}` });
+  await pool.query({ name: 'test.clear_seal', text: 'update usage_seal set until = null' });
+}
+
+/** Takes an end user out of rows, as an erasure does. */
+async function erase(user_hash: string): Promise<void> {
+  await pool.transaction(async (db) => {
+    const { rows } = await db.query<{ request_id: string }>({
+      name: 'test.calls_of_user',
+      text: 'select request_id from request_row where user_hash = $1',
+      values: [user_hash],
+    });
+    await unlinkCalls(
+      db,
+      rows.map(({ request_id }) => request_id),
+    );
+  });
+}
+
+/** No sum names the end user, also where it is not read because its hour is summed again. */
+async function expectNoWordOf(user_hash: string | null): Promise<void> {
+  const { rows } = await pool.query({
+    name: 'test.sums_of_user',
+    text: `select * from usage_value where kind = 'user' and value = $1`,
+    values: [user_hash],
+  });
+  expect(rows).toEqual([]);
+}
+
+test('usage is the same from sealed hours as from rows, with late rows, erasures and clocks set back', async () => {
   const step = fc.record({
     advance_ms: fc.integer({ min: -3 * HOUR_MS, max: 9 * HOUR_MS }),
     arriving: calls(48 * HOUR_MS),
     from: fc.nat(48 * HOUR_MS),
     span: fc.integer({ min: 1, max: 48 * HOUR_MS }),
+    summing: fc.boolean(),
+    erased: fc.constantFrom(null, null, 'u1', 'u2'),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-      await pool.query({ name: 'test.clear_rows', text: 'delete from request_row' });
-      await pool.query({ name: 'test.clear_hours', text: 'delete from usage_hour' });
-      await pool.query({ name: 'test.clear_seal', text: 'update usage_seal set until = null' });
+      await clear();
       let now_ms = start + 12 * HOUR_MS;
-      for (const { advance_ms, arriving, from, span } of steps) {
+      for (const { advance_ms, arriving, from, span, summing, erased } of steps) {
         now_ms += advance_ms;
         // As if all came out of a spool: every hour of theirs may be sealed.
         await write(arriving.map(toRow), start + 72 * HOUR_MS);
         await rollUpUsage(pool, new Date(now_ms));
-        for (const org_id of orgs) {
-          const { rows, usage } = await bothWays(
-            org_id,
-            new Date(start + from),
-            new Date(start + from + span),
-          );
-          expect(usage).toEqual(rows);
-        }
+        if (summing) await sumMissing(pool);
+        if (erased !== null) await erase(erased);
+        for (const org_id of orgs)
+          for (const group of Object.keys(KEYS) as (keyof typeof KEYS)[]) {
+            const range = [new Date(start + from), new Date(start + from + span)] as const;
+            const { rows, usage } = await bothWays(org_id, ...range, group);
+            expect(usage, group).toEqual(rows);
+          }
+        await expectNoWordOf(erased);
       }
     }),
     { numRuns: 25 },
@@ -116,9 +162,7 @@ test('usage is the same from sealed hours as from rows, with late rows and clock
 });
 
 test('an hour is open for three quarters of an hour after its end, and is then read from its sums', async () => {
-  await pool.query({ name: 'test.clear_seal', text: 'update usage_seal set until = null' });
-  await pool.query({ name: 'test.clear_hours', text: 'delete from usage_hour' });
-  await pool.query({ name: 'test.clear_rows', text: 'delete from request_row' });
+  await clear();
   await insertRows(pool, [toRow({ at_ms: 10, org: 0, model: 0, cost: 5, ok: true })]);
   expect(await rollUpUsage(pool, new Date(start + HOUR_MS + 44 * 60_000))).toBe(0);
   expect(await rollUpUsage(pool, new Date(start + HOUR_MS + 45 * 60_000))).toBe(1);
@@ -135,9 +179,7 @@ test('an hour is open for three quarters of an hour after its end, and is then r
 });
 
 test('a late row written while its hour is being sealed is counted once', async () => {
-  await pool.query({ name: 'test.clear_seal', text: 'update usage_seal set until = null' });
-  await pool.query({ name: 'test.clear_hours', text: 'delete from usage_hour' });
-  await pool.query({ name: 'test.clear_rows', text: 'delete from request_row' });
+  await clear();
   const now = new Date(start + 30 * HOUR_MS);
   const late = Array.from({ length: 20 }, (_, n) =>
     toRow({ at_ms: n * HOUR_MS, org: 0, model: 0, cost: 1, ok: true }),
@@ -150,4 +192,40 @@ test('a late row written while its hour is being sealed is counted once', async 
   const { rows, usage } = await bothWays(orgs[0] as Id<'org'>, new Date(start), now);
   expect(usage).toEqual(rows);
   expect(usage).toEqual([{ key: 'acme/m-0', requests: 20, ok: 20, cost_micro: 20 }]);
+});
+
+test('an hour with more values than are kept is read from rows, and so is one whose sums are not made yet', async () => {
+  await clear();
+  const many = Array.from({ length: 230 }, (_, n) => {
+    const row = toRow({ at_ms: n, org: 0, model: 1, cost: n, ok: true });
+    return { ...row, user_hash: `u${n}`, tags: { team: `t${n % 3}`, run: `r${n}`, [`n${n}`]: 'x' } };
+  });
+  const named = many.map(({ tags, ...row }) => ({ ...row, tags: { team: tags.team as string } }));
+  for (const rows of [many, named]) {
+    await clear();
+    await insertRows(pool, rows);
+    await rollUpUsage(pool, new Date(start + 3 * HOUR_MS));
+    for (const sums of [0, 1]) {
+      expect(await sumMissing(pool)).toBe(1 - sums);
+      for (const group of ['user', 'tag', 'key'] as const) {
+        const { rows: of_rows, usage } = await bothWays(
+          orgs[0] as Id<'org'>,
+          new Date(start),
+          new Date(start + 2 * HOUR_MS),
+          group,
+        );
+        expect(usage, group).toEqual(of_rows);
+      }
+    }
+  }
+  const { rows } = await pool.query({
+    name: 'test.kinds',
+    text: `select kind, name, count(*) as values from usage_value where kind not in ('project', 'key', 'model', 'provider', 'byok', 'app')
+            group by 1, 2 order by 1, 2`,
+  });
+  expect(rows).toEqual([
+    { kind: 'session', name: '', values: 5 },
+    { kind: 'tag', name: 'team', values: 3 },
+    { kind: 'user_many', name: '', values: 1 },
+  ]);
 });

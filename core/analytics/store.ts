@@ -5,6 +5,7 @@ import { armSampleColumns } from './samples/experiments.ts';
 import { sampleColumns } from './samples/samples.ts';
 import { shadowSampleColumns } from './samples/shadows.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
+import { dropSaid } from './values/store.ts';
 
 /** The columns of a row but `replays`, which is added later than the row. */
 export const ROW_COLUMNS = `
@@ -157,9 +158,13 @@ const DAY_MS = 86_400_000;
 /** For how many days rows of calls can be looked up, and rows of attempts. */
 export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 
-/** Drops the days of rows and of attempts that are past their time at `at`; returns how many partitions went. A job. */
+/**
+ * Drops the days of rows and of attempts that are past their time at `at`, and what sums say of callers' words then; returns how many
+ * partitions went. A job.
+ */
 export async function dropOldDays(db: Db, at: Date): Promise<number> {
   const before = (days: number) => new Date(at.getTime() - days * DAY_MS).toISOString().slice(0, 10);
+  await dropSaid(db, new Date(before(KEPT_DAYS.rows)));
   let dropped = 0;
   for (;;) {
     const { rows } = await db.query<{ part: string | null }>({

@@ -1,5 +1,12 @@
 // Jobs that make room for new rows and remove what is no longer kept.
-import { dropOldDays, dropSums, prepareDays, rollUpUsage, summariseArrivals } from '../analytics/index.ts';
+import {
+  dropOldDays,
+  dropSums,
+  prepareDays,
+  rollUpUsage,
+  sumMissing,
+  summariseArrivals,
+} from '../analytics/index.ts';
 import { purgeNotices } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
 import { purgeAudit, purgeSignIn } from '../identity/index.ts';
@@ -52,7 +59,8 @@ export function upkeepJobs(pool: Pool, rows: Partial<Pick<Services, 'row_keeper'
     {
       name: 'roll_up_usage',
       every_ms: 60 * SECOND,
-      run: async () => (await rollUpUsage(pool, now())) + ((await keeper?.sumHours(now())) ?? 0),
+      run: async () =>
+        (await rollUpUsage(pool, now())) + (await sumMissing(pool)) + ((await keeper?.sumHours(now())) ?? 0),
     },
     {
       name: 'row_partitions',

@@ -20,6 +20,8 @@ export const steps = [
     'request_payload',
     'request_row',
     'usage_hour',
+    'usage_value',
+    'usage_unsummed',
     'usage_view',
     'app',
     'app_day',

@@ -97,6 +97,8 @@ export const passing: Readonly<Record<string, string>> = {
 
 /** What is made of rows that are exported, or only keeps something from happening twice. */
 export const derived: Readonly<Record<string, string>> = {
+  usage_value: 'sums of usage in another form',
+  usage_unsummed: 'hours whose sums are being made; the calls are in requests',
   app_day: 'sums by day that are shown with apps; the calls are in requests',
   webhook_event: 'the content of deliveries, which have it',
   audit_chain: 'the end of each day of the audit log, made of its entries',

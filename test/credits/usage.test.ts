@@ -1,5 +1,5 @@
 // Usage against the ledger: however calls are grouped, filtered and put into days, the sums are what was charged.
-import { dropOldDays, type RequestRow, rollUpUsage } from '@svc/core/analytics/index.ts';
+import { dropOldDays, type RequestRow, rollUpUsage, sumMissing } from '@svc/core/analytics/index.ts';
 import { ulidMs } from '@svc/core/kernel/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -79,6 +79,7 @@ async function make() {
       calls.push({ at: ulidMs(one.request_id), micro: call.micro, row: call.row });
     }
     if (n % 12 === 0) await rollUpUsage(harness.pool, new Date(at));
+    if (n % 24 === 0) await sumMissing(harness.pool);
   }
   return { tenant, calls };
 }
@@ -147,6 +148,7 @@ test('days whose rows are past their time keep their sums, and what only rows kn
   const now = new Date(kept_from + 400 * DAY_MS - 60_000);
   clockAt(new Date(until + 3 * DAY_MS).toISOString());
   await rollUpUsage(harness.pool, new Date(until + 3 * DAY_MS));
+  await sumMissing(harness.pool);
   clockAt(now.toISOString());
   await dropOldDays(harness.pool, now);
   const left = await world.rows<{ n: number }>(

@@ -9,6 +9,7 @@ import * as one from '../store.ts';
 import { pageSubjectCalls } from '../subjects/store.ts';
 import { sumOrgs } from '../usage/orgs-store.ts';
 import * as usage from '../usage-store.ts';
+import { isPlain, sumPlainUsage } from '../values/read-store.ts';
 import type { RowReader, RowSink } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +33,8 @@ export function postgresReader(db: Db): RowReader {
     readClock: () => many.readClock(db),
     listAnswered: (args) => many.listAnswered(db, args),
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
-    sumUsage: (filter, by) => usage.sumUsage(db, filter, by),
+    sumUsage: (filter, by) =>
+      isPlain(filter) ? sumPlainUsage(db, filter, by) : usage.sumUsage(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
     sumOrgs: (args, by) => sumOrgs(db, args, by),
     countCapacity: (args) => usage.countCapacity(db, args),

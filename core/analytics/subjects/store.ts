@@ -1,5 +1,6 @@
 // SQL of the calls of one end user, whom rows know by a keyed hash.
 import { type Db, type Id, ulidMs } from '../../kernel/index.ts';
+import { noteChanged } from '../values/store.ts';
 
 export interface SubjectCall {
   readonly request_id: string;
@@ -48,12 +49,14 @@ export async function lockSubjectCalls(
   return rows;
 }
 
-/** Takes hash, session and tags out of rows; what a call cost and used stays. */
+/** Takes hash, session and tags out of rows, and so out of sums of them; what a call cost and used stays. */
 export async function unlinkCalls(db: Db, request_ids: readonly string[]): Promise<void> {
+  const times = request_ids.map((id) => new Date(ulidMs(id)));
+  await noteChanged(db, { request_ids, times });
   await db.query({
     name: 'analytics.unlink_calls',
     text: `
       update request_row set user_hash = '', session_id = '', tags = '{}' where request_id = any ($1) and ts = any ($2)`,
-    values: [request_ids, request_ids.map((id) => new Date(ulidMs(id)))],
+    values: [request_ids, times],
   });
 }

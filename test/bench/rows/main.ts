@@ -12,7 +12,7 @@ import { prepareTables } from '@svc/core/analytics/clickhouse/tables-store.ts';
 import { clickHouseSink } from '@svc/core/analytics/clickhouse/write-store.ts';
 import { postgresReader, postgresSink } from '@svc/core/analytics/engine/postgres.ts';
 import type { RowReader, RowSink } from '@svc/core/analytics/engine/types.ts';
-import { rollUpUsage } from '@svc/core/analytics/index.ts';
+import { rollUpUsage, sumMissing } from '@svc/core/analytics/index.ts';
 import { prepareDays } from '@svc/core/analytics/store.ts';
 import { GROUPS_MAX } from '@svc/core/analytics/usage/shape.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
@@ -149,7 +149,10 @@ async function onPostgres(): Promise<void> {
   began = performance.now();
   await rollUpUsage(pool, until);
   print(`hours summed in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  await pool.query({ name: 'bench.analyze', text: 'vacuum analyze request_row, usage_hour' });
+  began = performance.now();
+  await sumMissing(pool);
+  print(`hours summed by value in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  await pool.query({ name: 'bench.analyze', text: 'vacuum analyze request_row, usage_hour, usage_value' });
   await measure(postgresReader(pool), postgresSink(pool));
   const size = await pool.query<{ mb: number }>({
     name: 'bench.size',
