@@ -350,6 +350,16 @@ create table ledger.run (
 CREATE INDEX run_by_use ON ledger.run USING btree (used_at);
 grant select on ledger.run to svc_runtime;
 
+create table ledger.sweeping (
+  one boolean not null default true,
+  timeline text,
+  ran_at timestamp with time zone,
+  steady_since timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint sweeping_pkey PRIMARY KEY (one),
+  constraint sweeping_is_one_row CHECK (one)
+);
+grant select on ledger.sweeping to svc_runtime;
+
 create table ledger.unit_kind (
   kind smallint not null,
   name text not null,
@@ -4918,18 +4928,29 @@ CREATE OR REPLACE FUNCTION ledger.sweep(p_limit integer)
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
--- Releases at most `p_limit` holds whose lease has lapsed and returns them. After a start of the server it waits one
--- lease time, so that gateways can renew and settle from their journals first.
+-- Releases at most `p_limit` holds whose lease has lapsed and returns them. No lease could be renewed while the server was
+-- away, so it waits one lease time first, in which gateways renew and settle from their journals: after a start of
+-- the server, after another one took over, and when nobody has swept for half a minute (six runs of the job), as
+-- when the server was frozen. Clocks of servers differ; what one of them wrote is judged by the other only after that time.
 #variable_conflict use_column
 declare
   v_books bigint[];
   v_ids uuid[];
   v_now timestamptz := clock_timestamp();
-  v_up interval := v_now - pg_postmaster_start_time();
+  v_timeline text := ledger.timeline();
+  v_steady interval;
+  s ledger.sweeping;
 begin
+  select * into s from ledger.sweeping for update;
+  if s.timeline <> v_timeline or v_now - s.ran_at not between interval '0' and interval '30 seconds' then
+    s.steady_since := v_now;
+  end if;
+  update ledger.sweeping set timeline = v_timeline, ran_at = v_now, steady_since = s.steady_since;
+  v_steady := v_now - greatest(pg_postmaster_start_time(), s.steady_since);
+
   select array_agg(distinct x.book_id), array_agg(x.hold_id) into v_books, v_ids
   from (select h.book_id, h.hold_id from ledger.hold h left join ledger.lease l using (lease_id)
-        where l.expires_at is null or (l.expires_at < v_now and make_interval(secs => l.seconds) < v_up)
+        where l.expires_at is null or (l.expires_at < v_now and make_interval(secs => l.seconds) < v_steady)
         limit p_limit) x;
   if v_ids is not null then
     return query select * from ledger.release_run(v_books, v_ids, true);
@@ -4938,7 +4959,8 @@ begin
   -- Claims whose process died between settle and answer: charged, but nothing to replay.
   update ledger.idempotency t set state = 'done', ended_at = v_now, cost = q.cost from ledger.meter q
   where t.state = 'running' and q.request_id = t.request_id
-    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now);
+    and not exists (select from ledger.lease l where l.lease_id = t.lease_id
+      and (l.expires_at > v_now or make_interval(secs => l.seconds) >= v_steady));
   -- A lease stays for a day after its end: its id is never given out again.
   delete from ledger.lease l where l.expires_at < v_now - interval '1 day'
     and not exists (select from ledger.hold h where h.lease_id = l.lease_id)
@@ -4989,6 +5011,19 @@ AS $function$
 $function$
 ;
 revoke execute on function ledger.threshold from public;
+
+CREATE OR REPLACE FUNCTION ledger.timeline()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+-- The timeline that the server writes to, which every promotion of a standby ends; empty where a server does not say.
+begin
+  return substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+exception when feature_not_supported or undefined_function or insufficient_privilege then
+  return '';
+end $function$
+;
+revoke execute on function ledger.timeline from public;
 
 CREATE OR REPLACE FUNCTION ledger.ulid_day(p_id uuid)
  RETURNS date

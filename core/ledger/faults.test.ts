@@ -23,6 +23,15 @@ afterAll(async () => {
   journal.remove();
 });
 
+async function isLeased(lease_id: number): Promise<boolean> {
+  const { rows } = await db.query<{ lasts: boolean }>({
+    name: 'test.is_leased',
+    text: 'select expires_at > clock_timestamp() as lasts from ledger.lease where lease_id = $1',
+    values: [lease_id],
+  });
+  return rows[0]?.lasts === true;
+}
+
 const heldOf = async (book: number) => (await readBalance(db, book)).held_micro_usd as number;
 
 test('two processes on the same hot books lose nothing, double nothing and deadlock never', async () => {
@@ -181,6 +190,40 @@ test('after a start of PostgreSQL the sweeper waits one lease time', async () =>
   ledger.release(subjectOf(book), hold.request_id);
   await until(async () => (await heldOf(book)) === 0);
   await ledger.close();
+});
+
+test.each([
+  ['another server took over', `timeline = 'FFFFFFFF'`],
+  [
+    'nobody swept for half a minute, as when the server was frozen',
+    `ran_at = ran_at - interval '31 seconds'`,
+  ],
+  ['the clock of the server went back', `ran_at = ran_at + interval '1 minute'`],
+])('when %s, the sweeper waits one lease time, in which gateways renew', async (_, seen) => {
+  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 2 });
+  const book = await makeBook(db, { amount: 1_000 });
+  const held = holdOf(subjectOf(book), 100);
+  await ledger.hold(held);
+  const sweep = async () => (await sweepOnce(db)).filter(({ book_id }) => book_id === book);
+  const lapse = () =>
+    db.query({
+      name: 'test.lapse_now',
+      text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+      values: [ledger.lease_id],
+    });
+  expect(await sweep()).toEqual([]);
+  await db.query({ name: `test.seen ${seen}`, text: `update ledger.sweeping set ${seen}`, values: [] });
+  await lapse();
+  expect(await sweep()).toEqual([]);
+  await until(async () => {
+    expect(await sweep()).toEqual([]);
+    return isLeased(ledger.lease_id);
+  });
+  expect(await heldOf(book)).toBe(100);
+  // A process that ended keeps nothing beyond that time.
+  await ledger.close();
+  await until(async () => (await sweep()).length === 1, 10_000);
+  expect(await heldOf(book)).toBe(0);
 });
 
 test('settles that wait for a locked book do not delay the holds of another book', async () => {

@@ -11,7 +11,7 @@ interface Swept extends Subject {
 
 /**
  * Releases at most `limit` holds whose process lease has lapsed, and returns them so that the caller can write their
- * `gateway_lost` rows. After a start of PostgreSQL it waits one lease time first.
+ * `gateway_lost` rows. After a start of PostgreSQL, a fail-over, or half a minute without a sweep it waits one lease time first.
  */
 export async function sweepOnce(db: Db, limit = 1_000): Promise<Swept[]> {
   const { rows } = await db.query<Omit<Swept, 'request_id'> & { request_id: string }>({
