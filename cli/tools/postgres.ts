@@ -46,6 +46,8 @@ export interface PostgresOptions {
   port?: number;
   /** `name=value` settings for the server's command line. */
   settings?: Record<string, string>;
+  /** It follows another server, and is started when it can be read. */
+  standby?: boolean;
   /** File that the server's log is appended to; absent: the log is discarded. */
   log?: string;
   /** Called before a step that takes long (`initdb`). */
@@ -219,7 +221,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     detached: true,
     ...user,
   });
-  await ready(child, output);
+  await ready(child, output, options.standby === true ? 'read-only connections' : 'connections');
   writeFileSync(join(dir, 'postgres.pid'), String(child.pid));
   const urlOf = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`;
   const ended = new Promise<string>((done) => {
@@ -270,15 +272,15 @@ function keepOutput(log: string | undefined): Output {
 }
 
 /**
- * Resolves when the server reports that it accepts connections. Its output is read as long as it lives; otherwise the
+ * Resolves when the server reports that it accepts `what`. Its output is read as long as it lives; otherwise the
  * pipe would fill up and block it.
  */
-function ready(child: ChildProcess, output: Output): Promise<void> {
+function ready(child: ChildProcess, output: Output, what: string): Promise<void> {
   return new Promise((done, fail) => {
     const onExit = (code: number | null) => fail(new Error(`postgres ended with ${code}: ${output.last()}`));
     child.stderr?.on('data', (chunk: Buffer) => {
       output.add(chunk);
-      if (!output.last().includes('ready to accept connections')) return;
+      if (!output.last().includes(`ready to accept ${what}`)) return;
       child.off('exit', onExit);
       done();
     });

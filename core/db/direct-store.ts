@@ -2,6 +2,7 @@
 // held by a connection that others use: a program would be ready, and wrong now and then.
 import pg from 'pg';
 import type { DatabaseAddresses } from './address.ts';
+import { refuseStandby } from './primary-store.ts';
 
 /** How often two clients are asked which connection of the server they have; a session keeps its own. */
 const LOOKS = 10;
@@ -62,12 +63,13 @@ async function checkRole(client: pg.Client): Promise<void> {
 /**
  * Looks once, at the start of a program, whether the direct address can do what it is for, and whether the login of the
  * other has the rights of a program.
- * @throws Error when it has not, when the direct address leads through a pooler in transaction mode or to another
+ * @throws Error when it has not, when it is a standby, when the direct address leads through a pooler in transaction mode or to another
  * database than the other address, or one of them cannot be reached.
  */
 export async function checkAddresses({ url, direct_url }: DatabaseAddresses): Promise<void> {
   const direct = await connect(direct_url);
   try {
+    await refuseStandby(direct);
     if (!(await keepsSessions(direct, direct_url))) {
       const name = url === direct_url ? 'SVC_DATABASE_URL' : 'SVC_DATABASE_DIRECT_URL';
       throw new Error(`${name} ${FAULT}: ${HELP}.`);

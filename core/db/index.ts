@@ -4,6 +4,7 @@ export { databaseAway, isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
 export { createPool, type Pool, type Reach } from './pool.ts';
+export { refuseStandby } from './primary-store.ts';
 export { queryIn, type Scope, scopeOf } from './scope.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
 export {

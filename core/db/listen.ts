@@ -2,6 +2,7 @@
 // (a poll); a notification is a hint that saves waiting, never the only way a fact travels.
 import pg from 'pg';
 import type { Log } from '../kernel/index.ts';
+import { refuseStandby } from './primary-store.ts';
 
 export interface Listener {
   readonly connected: boolean;
@@ -15,6 +16,7 @@ async function begin(
   client: pg.Client,
   { channels, session_id }: { readonly channels: readonly string[]; readonly session_id?: string },
 ): Promise<void> {
+  await refuseStandby(client);
   await client.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '));
   if (session_id === undefined) return;
   await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [session_id]);

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import type { Db, Shards, Statement } from '../kernel/index.ts';
 import { isPrepared } from './address.ts';
+import { isOfStandby, refuseStandby } from './primary-store.ts';
 import { queryIn, type Scope, scopeOf, tenantScope } from './scope.ts';
 import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardAddresses } from './shard.ts';
 
@@ -117,7 +118,10 @@ function transact<T>(pool: pg.Pool, begin: string, work: (client: pg.PoolClient)
     await client.query('commit');
     return result;
   };
-  return onConnection(pool, inside, (client) => client.query('rollback'));
+  return onConnection(pool, inside, async (client, fault) => {
+    await client.query('rollback');
+    if (isOfStandby(fault)) throw fault;
+  });
 }
 
 /** Single statements of `pool`, each in `scope`. */
@@ -128,7 +132,7 @@ function actingIn(pool: pg.Pool, scope: Scope): Run {
       (client) => queryIn(client, scope, statement),
       async (_client, fault) => {
         // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
-        if (!(fault instanceof pg.DatabaseError)) throw fault;
+        if (!(fault instanceof pg.DatabaseError) || isOfStandby(fault)) throw fault;
       },
     );
 }
@@ -137,7 +141,7 @@ function actingIn(pool: pg.Pool, scope: Scope): Run {
  * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
  * queues without end. The ledger is where `url` says (shard.ts). With `role` every transaction acts as that role:
  * `svc_runtime` has no right to change history. With `answer_ms` a statement that is not answered for so long fails,
- * and its connection goes: it may lead nowhere. `url` may be a pooler in transaction mode (address.ts): no session keeps anything.
+ * and its connection goes: it may lead nowhere. A standby counts as a server that is away. `url` may be a pooler in transaction mode (address.ts): no session keeps anything.
  */
 export function createPool(url: string, options: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
@@ -148,6 +152,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     application_name: options.application ?? 'svc',
+    onConnect: refuseStandby,
     ...(options.answer_ms === undefined ? {} : { query_timeout: options.answer_ms }),
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.

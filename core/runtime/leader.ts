@@ -1,6 +1,7 @@
 // One process of an installation does the periodic work: the holder of a session-level advisory lock. When it dies,
 // its connection and with it the lock go, and another process takes over at its next try.
 import pg from 'pg';
+import { refuseStandby } from '../db/index.ts';
 import { type Log, machineMs, nowMs } from '../kernel/index.ts';
 
 const LOCK = 7_305_118_202;
@@ -116,6 +117,8 @@ class Leadership implements Leader {
     });
     try {
       await client.connect();
+      // Locks of a standby are its own: two processes would lead.
+      await refuseStandby(client);
       await client.query(KEEPALIVE);
     } catch (error) {
       client.end().catch(() => {});

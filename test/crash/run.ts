@@ -1,5 +1,6 @@
 // Rounds of calls with something killed in the middle, the oracle after each.
 import { verifyLedger } from '@svc/core/ledger/index.ts';
+import type { Replication } from '../support/standby.ts';
 import { type Callers, openCallers, type Witness } from './caller.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import {
@@ -25,6 +26,8 @@ export interface CrashOptions {
   readonly kinds?: readonly FaultKind[];
   /** Ledgers: one, or three in two databases. */
   readonly shards?: 1 | 3;
+  /** PostgreSQL has a standby, which takes over when it is killed. */
+  readonly standby?: Replication;
   /** How long to wait until nothing is under way any more; then the round is checked as it is. */
   readonly quiet_ms_max?: number;
   /** Statements that break the ledger on purpose (mutations). */
@@ -147,8 +150,12 @@ function describe(report: RoundReport): string {
 export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const draw = drawFrom(options.seed);
   const calls = options.calls ?? 400;
-  const { mutate = [], shards = 1, edit } = options;
-  const world = await openWorld({ mutate, shards, ...(edit === undefined ? {} : { edit }) });
+  const { mutate = [], shards = 1, edit, standby } = options;
+  const world = await openWorld({
+    ...{ mutate, shards },
+    ...(edit === undefined ? {} : { edit }),
+    ...(standby === undefined ? {} : { standby }),
+  });
   const callers = openCallers();
   const witnesses: Witness[] = [];
   const top_ups: TopUp[] = [];

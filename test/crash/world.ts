@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
+import { freePort } from '@svc/cli/tools/postgres.ts';
 import {
   inLedgerSchema,
   ledgerSchemaOf,
@@ -16,10 +16,11 @@ import { loadRootKey } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
 import { ENTRY, type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
-import { startTestPostgres } from '../support/postgres.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
+import type { Replication } from '../support/standby.ts';
 import type { PlanKeys } from './plan.ts';
 import { crashProviders, OWN_SECRET, startCrashProvider } from './provider.ts';
+import { openDatabase } from './servers.ts';
 import { startWorkerProcess, type TopUp, type WorkerProcess } from './worker-process.ts';
 
 /**
@@ -66,6 +67,7 @@ export interface World {
   killWorker(): Promise<void>;
   startWorker(): Promise<void>;
   killPostgres(): Promise<void>;
+  /** Starts it again, or lets its standby take over where it has one. */
   startPostgres(): Promise<void>;
   /** Runs `work` on a fresh connection to each ledger. */
   withLedgers<T>(work: (client: pg.Client, schema: string) => Promise<T>): Promise<T[]>;
@@ -84,6 +86,8 @@ export interface WorldOptions {
   readonly shards?: 1 | 3;
   /** An edit of the sources of gateways and worker. */
   readonly edit?: SourceEdit;
+  /** PostgreSQL has a standby, which takes over when it is killed. */
+  readonly standby?: Replication;
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -97,11 +101,11 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 }
 
 /** Two ledgers more, one beside the installation's own and one in a database that holds nothing else. */
-async function makeShards(postgres: Postgres): Promise<ShardAddress[]> {
-  await withClient(postgres.url, (client) => client.query('create database crash_two'));
+async function makeShards(urlOf: (database: string) => string): Promise<ShardAddress[]> {
+  await withClient(urlOf('postgres'), (client) => client.query('create database crash_two'));
   const shards = [
-    { name: 'a', url: withLedgerSchema(postgres.urlOf('crash'), 'ledger_a') },
-    { name: 'b', url: withLedgerSchema(postgres.urlOf('crash_two'), 'ledger_b') },
+    { name: 'a', url: withLedgerSchema(urlOf('crash'), 'ledger_a') },
+    { name: 'b', url: withLedgerSchema(urlOf('crash_two'), 'ledger_b') },
   ];
   for (const { url } of shards) await migrateLedger(url);
   return shards;
@@ -151,14 +155,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'));
   // PostgreSQL runs as another user when the test runs as root: its folder is not under one of ours.
   const server_dir = mkdtempSync(join(tmpdir(), 'svc-crash-postgres-'));
-  const port = await freePort();
-  const start = () => startTestPostgres({ dir: server_dir, port });
-  let postgres: Postgres | null = await start();
+  const postgres = await openDatabase(server_dir, options.standby ?? null);
   const database_url = postgres.urlOf('crash');
-  await withClient(postgres.url, (client) => client.query('create database crash'));
+  await withClient(postgres.urlOf('postgres'), (client) => client.query('create database crash'));
   await migrate(database_url);
   const provider = await startCrashProvider();
-  const shards = options.shards === 3 ? await makeShards(postgres) : [];
+  const shards = options.shards === 3 ? await makeShards(postgres.urlOf) : [];
   const ledgers = [{ name: 'main', url: database_url }, ...shards];
   const made = await makeOrgs(database_url, shards);
   const keys = made.flatMap(({ keys }) => keys);
@@ -266,14 +268,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     address: (gateway) => `http://127.0.0.1:${ports[gateway]}`,
     killGateway,
     startGateway,
-    killPostgres: async () => {
-      const running = postgres;
-      postgres = null;
-      await running?.kill();
-    },
-    startPostgres: async () => {
-      postgres ??= await start();
-    },
+    killPostgres: postgres.kill,
+    startPostgres: postgres.start,
     withLedgers,
     died,
     dataDir,
@@ -284,7 +280,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     close: async () => {
       await Promise.all([killGateway(0), killGateway(1), killWorker()]);
       await provider.close();
-      await postgres?.stop();
+      await postgres.close();
       for (const each of [dir, server_dir]) rmSync(each, { recursive: true, force: true });
     },
   };

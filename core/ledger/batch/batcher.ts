@@ -3,6 +3,7 @@
 // holds and settles lock the same books and take turns.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { refuseStandby } from '../../db/index.ts';
 import { monotonicMs } from '../../kernel/index.ts';
 
 /** A flush that has not been answered for so long is on a dead connection. */
@@ -252,6 +253,7 @@ async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   client.on('error', () => {});
   try {
     await client.connect();
+    await refuseStandby(client);
   } catch (error) {
     destroy(client);
     throw error;

@@ -14,6 +14,10 @@ export interface Proxy {
   thaw(): void;
   /** Nothing passes any more on the connections of now, and nobody is told; new ones work. */
   forget(): void;
+  /** Ends every connection. */
+  cut(): void;
+  /** New connections lead to the server of `to` from now on. */
+  moveTo(to: string): void;
   close(): void;
 }
 
@@ -34,7 +38,7 @@ function keepBoth(ends: readonly [Socket, Socket], sockets: Set<Socket>): void {
 
 /** A proxy on a free port of loopback before the database at `to`. */
 export async function startProxy(to: string): Promise<Proxy> {
-  const target = new URL(to);
+  let target = new URL(to);
   const sockets = new Set<Socket>();
   let armed: string | null = null;
   let cuts = 0;
@@ -84,6 +88,12 @@ export async function startProxy(to: string): Promise<Proxy> {
     },
     forget() {
       for (const socket of sockets) socket.pause();
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+    moveTo(next) {
+      target = new URL(next);
     },
     close() {
       server.close();
