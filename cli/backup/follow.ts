@@ -127,10 +127,30 @@ function sizeOf(text: string): bigint {
   return BigInt(number) * (units[unit] ?? 1n);
 }
 
-async function keepHistory(server: Replication, dir: string, timeline: number): Promise<void> {
-  if (timeline === 1) return;
+/** Where a timeline ended, because a standby took over or a restore ended there. */
+interface Past {
+  readonly timeline: number;
+  readonly end: bigint;
+}
+
+/** Keeps the server's history in the folder, which a restore needs too; the timelines before `timeline`, oldest first. */
+async function keepHistory(server: Replication, dir: string, timeline: number): Promise<Past[]> {
+  if (timeline === 1) return [];
   const [row] = await server.run(`TIMELINE_HISTORY ${timeline}`);
-  if (row?.[0] && row[1]) writeFileSync(join(walFolder(dir), row[0]), row[1], { mode: 0o600, flush: true });
+  if (!row?.[0] || !row[1]) return [];
+  writeFileSync(join(walFolder(dir), row[0]), row[1], { mode: 0o600, flush: true });
+  return [...row[1].matchAll(/^(\d+)\s+([0-9A-F]+\/[0-9A-F]+)/gm)].map(([, number, end]) => ({
+    timeline: Number(number),
+    end: positionOf(end as string),
+  }));
+}
+
+/**
+ * On which timeline the segment of `from` is: the server has it under the name of the one that ended in a later segment.
+ * Without this a follower that was a segment behind at a fail-over would ask for a file that never was.
+ */
+function timelineAt(from: bigint, size: bigint, past: readonly Past[], current: number): number {
+  return past.find(({ end }) => from / size < end / size)?.timeline ?? current;
 }
 
 /** How far this folder is, for the server. */
@@ -166,12 +186,12 @@ export async function follow(options: { readonly url: string; readonly dir: stri
   const server = await connectReplication(url);
   try {
     const [identity] = await server.run('IDENTIFY_SYSTEM');
-    const timeline = Number(identity?.[1]);
+    const newest = Number(identity?.[1]);
     claimFolder(dir, identity?.[0] ?? '');
     const [segment] = await server.run('SHOW wal_segment_size');
     const size = sizeOf(segment?.[0] ?? '');
     const from = beginning(dir, size, await keepSlot(server));
-    await keepHistory(server, dir, timeline);
+    const timeline = timelineAt(from, size, await keepHistory(server, dir, newest), newest);
     const writer = new SegmentWriter({ dir, timeline, size, from });
     let wire: Copying | null = null;
     const acknowledge = () => {
@@ -189,7 +209,9 @@ export async function follow(options: { readonly url: string; readonly dir: stri
     );
     const timer = setInterval(acknowledge, FLUSH_MS);
     const failed = streamed.then(() =>
-      Promise.reject(new BackupError('The server has moved to another timeline.')),
+      Promise.reject(
+        new Error(`timeline ${timeline} of the server has ended; what comes next is on another`),
+      ),
     );
     failed.catch(() => {
       clearInterval(timer);

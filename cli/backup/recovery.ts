@@ -14,6 +14,8 @@ import { BackupError } from './folder.ts';
 
 /** As which PostgreSQL runs when this process is root; see tools/postgres.ts. */
 const NOBODY = 65534;
+/** A restored server stands alone: with the standbys of the old one every commit would wait for them without end. */
+const ALONE = `synchronous_standby_names = ''`;
 /** Ends the lines that are taken out again afterwards. */
 const MARK = '# svcctl restore';
 
@@ -31,7 +33,12 @@ export function handOver(path: string): void {
 export function writeRecovery(data: string, at: Date | null): void {
   // Abbreviations of zones, such as Z, are not known yet when the server reads this.
   const target = at === null ? [] : [`recovery_target_time = '${at.toISOString().replace('Z', '+00')}'`];
-  const lines = [`restore_command = 'cp ../wal/%f %p'`, `recovery_target_action = 'promote'`, ...target];
+  const lines = [
+    ALONE,
+    `restore_command = 'cp ../wal/%f %p'`,
+    `recovery_target_action = 'promote'`,
+    ...target,
+  ];
   const text = lines.map((line) => `${line} ${MARK}\n`).join('');
   appendFileSync(join(data, 'postgresql.auto.conf'), `\n${text}`);
   writeFileSync(join(data, 'recovery.signal'), '');
@@ -43,7 +50,8 @@ export function forgetRecovery(data: string): void {
   const kept = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => !line.endsWith(MARK));
-  writeFileSync(file, `${kept.join('\n').trimEnd()}\n`);
+  // The last line counts, whatever is in this file or in postgresql.conf; `alter system` replaces it.
+  writeFileSync(file, `${kept.join('\n').trimEnd()}\n${ALONE}\n`);
 }
 
 /** What the server says when the WAL ends before the moment that was asked for. */
