@@ -2619,12 +2619,14 @@ CREATE INDEX request_row_copy ON ONLY public.request_row USING btree (org_id, ((
 CREATE INDEX request_row_session ON ONLY public.request_row USING btree (org_id, session_id, ts DESC, request_id DESC) WHERE (session_id <> ''::text);
 CREATE INDEX request_row_user ON ONLY public.request_row USING btree (org_id, user_hash, ts DESC, request_id DESC) WHERE (user_hash <> ''::text);
 CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
+CREATE TRIGGER request_row_leaves_sums AFTER UPDATE OF user_hash, session_id, tags ON public.request_row FOR EACH ROW WHEN ((((old.user_hash IS DISTINCT FROM new.user_hash) OR (old.session_id IS DISTINCT FROM new.session_id)) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION request_row_is_unlinked();
 alter table public.request_row enable row level security;
 create policy everybody on public.request_row as permissive for all to public using (true) with check (true);
 create policy own_org on public.request_row as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.request_row to svc_runtime;
 
 create table public.request_row_default partition of request_row DEFAULT;
+CREATE TRIGGER request_row_leaves_sums AFTER UPDATE OF user_hash, session_id, tags ON public.request_row_default FOR EACH ROW WHEN ((((old.user_hash IS DISTINCT FROM new.user_hash) OR (old.session_id IS DISTINCT FROM new.session_id)) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION request_row_is_unlinked();
 grant delete, insert, select, update on public.request_row_default to svc_runtime;
 
 create table public.reseller_accrual (
@@ -3612,6 +3614,9 @@ create table public.usage_hour (
   constraint usage_hour_pkey PRIMARY KEY (org_id, environment, hour, project_id, key_id, model, provider, byok, app_id),
   constraint usage_hour_is_whole CHECK ((date_trunc('hour'::text, hour, 'UTC'::text) = hour))
 );
+CREATE TRIGGER usage_hour_changed_sums AFTER UPDATE ON public.usage_hour REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION usage_hour_has_changed();
+CREATE TRIGGER usage_hour_is_summed_again AFTER INSERT ON public.usage_hour REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION usage_hour_is_new();
+CREATE TRIGGER usage_hour_lost_sums AFTER DELETE ON public.usage_hour REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION usage_hour_has_changed();
 alter table public.usage_hour enable row level security;
 create policy everybody on public.usage_hour as permissive for all to public using (true) with check (true);
 create policy own_org on public.usage_hour as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
@@ -3624,6 +3629,43 @@ create table public.usage_seal (
   constraint usage_seal_is_one CHECK (one)
 );
 grant delete, insert, select, update on public.usage_seal to svc_runtime;
+
+create table public.usage_unsummed (
+  org_id text not null,
+  environment text not null,
+  hour timestamp with time zone not null,
+  changed_at timestamp with time zone,
+  constraint usage_unsummed_pkey PRIMARY KEY (org_id, environment, hour)
+);
+CREATE INDEX usage_unsummed_newest ON public.usage_unsummed USING btree (hour DESC);
+alter table public.usage_unsummed enable row level security;
+create policy everybody on public.usage_unsummed as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_unsummed as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_unsummed to svc_runtime;
+
+create table public.usage_value (
+  org_id text not null,
+  environment text not null,
+  kind text not null,
+  name text not null,
+  hour timestamp with time zone not null,
+  value text not null,
+  requests bigint not null,
+  ok bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_micro bigint not null,
+  constraint usage_value_pkey PRIMARY KEY (org_id, environment, kind, name, hour, value)
+);
+CREATE INDEX usage_value_hour ON public.usage_value USING brin (hour) WITH (pages_per_range='16');
+alter table public.usage_value enable row level security;
+create policy everybody on public.usage_value as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_value as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_value to svc_runtime;
 
 create table public.usage_view (
   id text not null,
@@ -5574,6 +5616,25 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.request_row_is_unlinked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of_hour timestamptz := date_trunc('hour', old.ts, 'UTC');
+begin
+  insert into usage_unsummed (org_id, environment, hour, changed_at)
+  values (old.org_id, old.environment, of_hour, now())
+  on conflict (org_id, environment, hour) do update set changed_at = excluded.changed_at;
+  delete from usage_value
+   where org_id = old.org_id and environment = old.environment and hour = of_hour
+     and (kind, name, value) in (
+       select 'user', '', old.user_hash union all select 'session', '', old.session_id
+       union all select 'tag', key, tag.value from jsonb_each_text(old.tags) as tag);
+  return null;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.reseller_bps(text)
  RETURNS integer
  LANGUAGE sql
@@ -5598,3 +5659,27 @@ $function$
 ;
 revoke execute on function public.reseller_tier_customers from public;
 grant execute on function public.reseller_tier_customers to svc_runtime;
+
+CREATE OR REPLACE FUNCTION public.usage_hour_has_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into usage_unsummed (org_id, environment, hour, changed_at)
+  select distinct org_id, environment, hour, now() from changed order by 1, 2, 3
+  on conflict (org_id, environment, hour) do update set changed_at = excluded.changed_at;
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.usage_hour_is_new()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into usage_unsummed (org_id, environment, hour)
+  select distinct org_id, environment, hour from changed order by 1, 2, 3
+  on conflict (org_id, environment, hour) do update set changed_at = usage_unsummed.changed_at;
+  return null;
+end $function$
+;

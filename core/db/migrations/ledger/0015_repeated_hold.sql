@@ -1,4 +1,4 @@
--- compatible_from: 0013
+-- compatible_from: 0014
 -- A hold that stands and is sent again, as after a lost answer to its COMMIT, is a repeat also where less is left than it needs:
 -- it was told `insufficient_credits`, its claim was freed, and the organization was told that its credits are exhausted.
 CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, p_run uuid[], p_rcap bigint[], OUT o_status text, OUT o_available bigint[])
