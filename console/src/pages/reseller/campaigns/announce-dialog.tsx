@@ -47,6 +47,28 @@ function timesOf(row: Row | null, { starts, ends }: { starts: string; ends: stri
   };
 }
 
+function TimeFields({ row }: { row: Row | null }) {
+  const minute = (at: string | null | undefined) => (at ? localMinute(at) : '');
+  return (
+    <>
+      <TextField
+        label="From"
+        name="starts"
+        type="datetime-local"
+        defaultValue={minute(row?.startsAt)}
+        hint={row === null ? 'Your time. Empty: now.' : 'Your time.'}
+      />
+      <TextField
+        label="Until"
+        name="ends"
+        type="datetime-local"
+        defaultValue={minute(row?.endsAt)}
+        hint="Empty: until it is ended."
+      />
+    </>
+  );
+}
+
 /** Without a row a new one is made. */
 export function AnnounceDialog(props: { row: Row | null; onClose: () => void; onDone: () => void }) {
   const { row, onClose, onDone } = props;
@@ -69,7 +91,6 @@ export function AnnounceDialog(props: { row: Row | null; onClose: () => void; on
         : await send(ResaleChangeAnnouncementDocument, { id: row.id, ...said });
     if (done !== null) onDone();
   };
-  const minute = (at: string | null | undefined) => (at ? localMinute(at) : '');
   return (
     <Dialog title={say.title} note={say.note} size={520} onClose={onClose}>
       <form className="add-form" onSubmit={(event) => void submit(event)} noValidate>
@@ -96,20 +117,7 @@ export function AnnounceDialog(props: { row: Row | null; onClose: () => void; on
             </option>
           ))}
         </SelectField>
-        <TextField
-          label="From"
-          name="starts"
-          type="datetime-local"
-          defaultValue={minute(row?.startsAt)}
-          hint={row === null ? 'Your time. Empty: now.' : 'Your time.'}
-        />
-        <TextField
-          label="Until"
-          name="ends"
-          type="datetime-local"
-          defaultValue={minute(row?.endsAt)}
-          hint="Empty: until it is ended."
-        />
+        <TimeFields row={row} />
         <FormFault fault={fault} />
         <DialogFoot onClose={onClose} busy={busy}>
           {say.act}

@@ -115,22 +115,33 @@ function useAnnouncements() {
   return { ...list, error, reread: () => again({ requestPolicy: 'network-only' }) };
 }
 
+/** The dialog that is open. */
+type Shown =
+  | { readonly act: 'create'; readonly row: null }
+  | { readonly act: 'change' | 'delete'; readonly row: Row };
+
+function Opened(props: { of: Shown; onClose: () => void; onDone: (said: string) => void }) {
+  const { of, onClose, onDone } = props;
+  if (of.act === 'delete')
+    return (
+      <DeleteDialog row={of.row} onClose={onClose} onDone={() => onDone(`${of.row.title} is deleted.`)} />
+    );
+  const said = of.row === null ? 'It is announced.' : `${of.row.title} is changed.`;
+  return <AnnounceDialog row={of.row} onClose={onClose} onDone={() => onDone(said)} />;
+}
+
 export function AnnouncementsView() {
   const may = holds(useOrg(), 'reseller.campaigns');
   const { rows, error, reread, ...older } = useAnnouncements();
-  const [creating, setCreating] = useState(false);
-  const [changing, setChanging] = useState<Row | null>(null);
-  const [deleting, setDeleting] = useState<Row | null>(null);
+  const [shown, setShown] = useState<Shown | null>(null);
   const [said, setSaid] = useState('');
   const done = (words: string) => {
-    setCreating(false);
-    setChanging(null);
-    setDeleting(null);
+    setShown(null);
     setSaid(words);
     reread();
   };
   const button = may && (
-    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+    <Button kind="primary" icon="plus" onClick={() => setShown({ act: 'create', row: null })}>
       New announcement
     </Button>
   );
@@ -152,35 +163,15 @@ export function AnnouncementsView() {
               <Announcement
                 key={row.id}
                 {...{ row, may, onDone: done }}
-                onChange={() => setChanging(row)}
-                onDelete={() => setDeleting(row)}
+                onChange={() => setShown({ act: 'change', row })}
+                onDelete={() => setShown({ act: 'delete', row })}
               />
             ))}
           </ul>
         )}
         <OlderFoot shown={rows?.length ?? 0} what="announcements" {...older} />
       </Card>
-      {creating && (
-        <AnnounceDialog
-          row={null}
-          onClose={() => setCreating(false)}
-          onDone={() => done('It is announced.')}
-        />
-      )}
-      {changing && (
-        <AnnounceDialog
-          row={changing}
-          onClose={() => setChanging(null)}
-          onDone={() => done(`${changing.title} is changed.`)}
-        />
-      )}
-      {deleting && (
-        <DeleteDialog
-          row={deleting}
-          onClose={() => setDeleting(null)}
-          onDone={() => done(`${deleting.title} is deleted.`)}
-        />
-      )}
+      {shown !== null && <Opened of={shown} onClose={() => setShown(null)} onDone={done} />}
     </>
   );
 }
