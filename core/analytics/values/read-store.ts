@@ -35,10 +35,6 @@ const BETWEEN = 'hour >= (select first from edge) and hour < (select until from 
 const SAID = `
   select hour, value, ${FIGURES} from usage_value
    where ${OF_ORG} and kind = $8 and name = $9 and ${BETWEEN} and hour >= $7
-     and hour not in (select hour from of_rows)
-  union all
-  select hour, '', ${NEGATED} from usage_value
-   where ${OF_ORG} and kind = $8 and name = $9 and ${BETWEEN} and hour >= $7
      and hour not in (select hour from of_rows)`;
 const KNOWN = `
   select hour, case when $8::text = $10::text then value else '' end, ${FIGURES} from usage_value
@@ -61,9 +57,10 @@ const text = (said: boolean) => `
            where ${OF_ORG} and kind = $8 || '_many' and name in ('', $9) and ${BETWEEN} and hour >= $7`
         : ''
     }),
+  ${said ? `said as materialized (${SAID}),` : ''}
   counted (ts, key, ${FIGURES}) as (
     ${KNOWN}
-    ${said ? `union all ${SAID}` : ''}
+    ${said ? `union all select * from said union all select hour, '', ${NEGATED} from said` : ''}
     union all
     select hour, ${KEY_OF_HOUR}, ${FIGURES} from usage_hour
      where ${OF_ORG} and hour in (select hour from unsummed) and hour not in (select hour from of_rows)
