@@ -1,4 +1,4 @@
-// node test/crash/main.ts --rounds 10 --seed 7 [--shards 3]: prints each round, and the seed again when a round found a fault.
+// node test/crash/main.ts --rounds 10 --seed 7 [--shards 3] [--standby]: prints each round, and the seed again when a round found a fault.
 import { parseArgs } from 'node:util';
 import { runCrash } from './run.ts';
 
@@ -8,6 +8,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     calls: { type: 'string', default: '400' },
     shards: { type: 'string', default: '1' },
+    standby: { type: 'boolean', default: false },
   },
 });
 const report = await runCrash({
@@ -15,12 +16,13 @@ const report = await runCrash({
   seed: Number(values.seed),
   calls: Number(values.calls),
   shards: values.shards === '3' ? 3 : 1,
+  ...(values.standby ? { standby: 'synchronous' } : {}),
   progress: (line) => process.stdout.write(`${line}\n`),
 });
 for (const fault of report.faults.slice(0, 50)) process.stdout.write(`  ${fault}\n`);
 process.stdout.write(
   report.faults.length === 0
     ? `ok: ${report.rounds.length} rounds, ${report.calls} calls, ${report.charged_micro_usd} micro-USD charged, seed ${report.seed}\n`
-    : `FAULT in round ${report.rounds.length}: replay with --rounds ${report.rounds.length} --seed ${report.seed} --shards ${values.shards}\n`,
+    : `FAULT in round ${report.rounds.length}: replay with --rounds ${report.rounds.length} --seed ${report.seed} --shards ${values.shards}${values.standby ? ' --standby' : ''}\n`,
 );
 process.exitCode = report.faults.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 // Rounds of calls with something killed in the middle, the oracle after each.
 import { verifyLedger } from '@svc/core/ledger/index.ts';
-import type { Replication } from '../support/standby.ts';
+import type { Replication } from '../standby/servers.ts';
 import { type Callers, openCallers, type Witness } from './caller.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import {

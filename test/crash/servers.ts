@@ -1,7 +1,7 @@
 // The PostgreSQL of the crash test: one server that comes back after it was killed, or a primary whose standby takes over.
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
+import { type Replication, startServers } from '../standby/servers.ts';
 import { startTestPostgres } from '../support/postgres.ts';
-import { type Replication, startServers } from '../support/standby.ts';
 
 /** How long the primary lives on without its standby before it is killed. */
 const ALONE_MS = 300;

@@ -15,9 +15,9 @@ import {
 import { loadRootKey } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
+import type { Replication } from '../standby/servers.ts';
 import { ENTRY, type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
-import type { Replication } from '../support/standby.ts';
 import type { PlanKeys } from './plan.ts';
 import { crashProviders, OWN_SECRET, startCrashProvider } from './provider.ts';
 import { openDatabase } from './servers.ts';

@@ -11,7 +11,7 @@ import type { Seen } from '../crash/caller.ts';
 import { readBook, untilBook, withClient } from '../support/books.ts';
 import { until } from '../support/programs/until.ts';
 import { provision } from '../support/provision.ts';
-import { type Servers, startServers } from '../support/standby.ts';
+import { type Servers, startServers } from './servers.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

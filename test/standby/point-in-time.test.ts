@@ -18,7 +18,7 @@ import { startGatewayProcess } from '../support/gateway.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { until } from '../support/programs/until.ts';
 import { provision } from '../support/provision.ts';
-import { type Servers, startServers } from '../support/standby.ts';
+import { type Servers, startServers } from './servers.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
@@ -69,12 +69,21 @@ const charged = async () =>
     (await readBook(money.database_url, money.live_book_id)).charges.map(({ request_id }) => request_id),
   );
 
-async function untilFollowed(): Promise<void> {
-  const text = `select flush_lsn >= pg_current_wal_flush_lsn() as caught_up from pg_stat_replication
+async function untilFollowed(words: () => string): Promise<void> {
+  // A fixed place: gateways write a little all the time.
+  const { rows } = await withClient(servers.primary.url, (client) =>
+    client.query('select pg_current_wal_flush_lsn()::text as due'),
+  );
+  const text = `select flush_lsn >= $1::pg_lsn as caught_up from pg_stat_replication
                  where application_name = 'svcctl backup' and state = 'streaming'`;
-  await until('the folder has every change', async () => {
-    const { rows } = await withClient(servers.primary.url, (client) => client.query(text));
-    return rows[0]?.caught_up;
+  const caughtUp = async () => {
+    const { rows: seen } = await withClient(servers.primary.url, (client) =>
+      client.query(text, [rows[0].due]),
+    );
+    return seen[0]?.caught_up;
+  };
+  await until('the folder has every change', caughtUp, 60_000).catch((error: Error) => {
+    throw new Error(`${error.message}: ${words()}`);
   });
 }
 
@@ -125,7 +134,7 @@ beforeAll(async () => {
   answered = load.answered;
   await until('all are booked', async () => new Set(answered).isSubsetOf(await charged()));
   await until('it follows the new primary', () => words.split('following from').length > 2);
-  await untilFollowed();
+  await untilFollowed(() => words);
   following.kill('SIGTERM');
   expect((await ended)[0], words).toBe(0);
 });

@@ -62,10 +62,11 @@ export async function startProxy(to: string): Promise<Proxy> {
       }
       // A small answer is sent when the transaction has ended, so it is committed now.
       cuts++;
-      near.destroy();
-      far.destroy();
+      for (const socket of [near, far]) socket.destroy();
     });
   });
+  const pause = () => sockets.forEach((socket) => void socket.pause());
+  const cut = () => sockets.forEach((socket) => void socket.destroy());
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = new URL(to);
   url.hostname = '127.0.0.1';
@@ -80,24 +81,20 @@ export async function startProxy(to: string): Promise<Proxy> {
     },
     freeze() {
       frozen = true;
-      for (const socket of sockets) socket.pause();
+      pause();
     },
     thaw() {
       frozen = false;
       for (const socket of sockets) socket.resume();
     },
-    forget() {
-      for (const socket of sockets) socket.pause();
-    },
-    cut() {
-      for (const socket of sockets) socket.destroy();
-    },
+    forget: pause,
+    cut,
     moveTo(next) {
       target = new URL(next);
     },
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      cut();
     },
   };
 }

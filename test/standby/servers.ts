@@ -10,9 +10,9 @@ import { handOver } from '@svc/cli/backup/recovery.ts';
 import { takeBackup } from '@svc/cli/backup/take.ts';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { type Proxy as Forwarder, startProxy } from '../../core/ledger/testing/proxy.ts';
-import { withClient } from './books.ts';
-import { startTestPostgres } from './postgres.ts';
-import { until } from './programs/until.ts';
+import { withClient } from '../support/books.ts';
+import { startTestPostgres } from '../support/postgres.ts';
+import { until } from '../support/programs/until.ts';
 
 /** What a commit of the primary waits for: `synchronous`, until its standby has it on disk too; else for nothing. */
 export type Replication = 'synchronous' | 'asynchronous';
