@@ -8,6 +8,7 @@ export type Row = readonly (string | null)[];
 type Wire = pg.Connection & {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
   stream: { pause(): void; resume(): void };
 };
 
@@ -45,6 +46,8 @@ class ReplicationCommand {
       pause: () => wire.stream.pause(),
       resume: () => wire.stream.resume(),
     };
+    // At the end of a timeline the server ends its side of the stream, and waits for ours.
+    if (this.#text.startsWith('START_REPLICATION')) wire.once('copyDone', () => wire.endCopyFrom());
     wire.query(this.#text);
   }
 

@@ -82,7 +82,7 @@ async function untilFollowed(words: () => string): Promise<void> {
     );
     return seen[0]?.caught_up;
   };
-  await until('the folder has every change', caughtUp, 60_000).catch((error: Error) => {
+  await until('the folder has every change', caughtUp, 20_000).catch((error: Error) => {
     throw new Error(`${error.message}: ${words()}`);
   });
 }
