@@ -150,7 +150,7 @@ async function onPostgres(): Promise<void> {
   await rollUpUsage(pool, until);
   print(`hours summed in ${((performance.now() - began) / 1000).toFixed(0)} s`);
   began = performance.now();
-  await sumMissing(pool);
+  while ((await sumMissing(pool)) > 0);
   print(`hours summed by value in ${((performance.now() - began) / 1000).toFixed(0)} s`);
   await pool.query({ name: 'bench.analyze', text: 'vacuum analyze request_row, usage_hour, usage_value' });
   await measure(postgresReader(pool), postgresSink(pool));
