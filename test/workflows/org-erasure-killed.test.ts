@@ -175,10 +175,13 @@ test('killed at every step: each erasure comes to its end, and no row is counted
     await hurry(org);
     await wake(org);
   }
-  // Its calls are one app's of one day; whether that day was summed by then is a matter of when the job ran.
+  // Its calls are one app's of one day, and of two hours with six sums each by one thing; whether that day and those hours were
+  // summed by then is a matter of when the jobs ran.
   const counted = async (org: Org) => {
-    const { app_day = 0, ...rows } = (await read(org)).erased;
-    expect([org.slug, app_day <= 1]).toEqual([org.slug, true]);
+    const { app_day = 0, usage_value = 0, usage_unsummed = 0, ...rows } = (await read(org)).erased;
+    expect([org.slug, app_day <= 1, [0, 6, 12].includes(usage_value), usage_unsummed <= 2]).toEqual([
+      ...[org.slug, true, true, true],
+    ]);
     return rows;
   };
   const usual = await counted(untouched);
@@ -190,6 +193,9 @@ test('killed at every step: each erasure comes to its end, and no row is counted
   }
   expect((await read(many)).erased['credit_notice']).toBe(2_500);
   expect(await world.rows('select 1 from credit_notice')).toEqual([]);
+  const ids = all.map(({ id }) => id);
+  for (const table of ['usage_hour', 'usage_value', 'usage_unsummed'])
+    expect(await world.rows(`select 1 from ${table} where org_id = any ($1)`, [ids])).toEqual([]);
   expect(await world.rows(`select 1 from person where email like '%erased-org-%'`)).toEqual([]);
   await world.expectRight();
   expect(await worker.stop()).toBe(0);
