@@ -17,6 +17,8 @@ export interface WorkerJob {
   readonly rate: number;
   /** Calls in the air when there is no rate. */
   readonly concurrency: number;
+  /** How long a hold stands at most. */
+  readonly stand_ms_max: number;
 }
 
 export interface WorkerReport {
@@ -35,8 +37,7 @@ export interface WorkerReport {
   readonly settle: readonly [number, number];
 }
 
-/** How long a hold stands, and how many of the costs exceed it. */
-const STAND_MS_MAX = 100;
+/** How many of the costs exceed their hold. */
 const SHARE_ABOVE = 0.01;
 const HOLD_MICRO_USD = 2_000;
 
@@ -76,7 +77,7 @@ async function call(to: LedgerHandle): Promise<void> {
     count(held.status);
     return;
   }
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * STAND_MS_MAX));
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * job.stand_ms_max));
   const cost = Math.floor(Math.random() * HOLD_MICRO_USD * (Math.random() < SHARE_ABOVE ? 2 : 1)) + 1;
   const before = performance.now();
   const settled = await to.settle(settleOf(subject, request_id, cost));

@@ -7,29 +7,34 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureDecisions } from '../../core/routing/thousand.fixture.ts';
 import { type Bar, verdictOf } from './bars.ts';
-import { measureCallbacks } from './callbacks.ts';
-import { type ConcurrentFigures, measureConcurrent } from './concurrent.ts';
-import { type IdleFigures, measureIdle } from './idle.ts';
 import { barsOf, type Results } from './judge.ts';
 import { benchLedger, formatLedgerBench } from './ledger.ts';
 import { cpuMicros, memoryKb, pinned, probeFdatasync } from './machine.ts';
 import { compare, type Figures, type Variant } from './measure.ts';
+import { type AllocationFigures, measureAllocation } from './parts/allocation.ts';
+import { measureCallbacks } from './parts/callbacks.ts';
+import { type ConcurrentFigures, measureConcurrent } from './parts/concurrent.ts';
+import { type IdleFigures, measureIdle } from './parts/idle.ts';
+import { measureStoredRows } from './parts/stored-rows.ts';
+import { measureTenants } from './parts/tenants.ts';
 import { comparesLedger, type Scenario, scenarios } from './scenarios.ts';
 import { type Running, type Stack, startStack, variantOf } from './stack.ts';
 import { show, tableOf } from './table.ts';
-import { measureTenants } from './tenants.ts';
 import { type Verified, verify } from './verify.ts';
 
 const groups = [
   'plain',
+  'waiting',
   'latency',
   'stream',
   'burst',
   'idle',
   'concurrent',
+  'allocation',
   'tenants',
   'callbacks',
   'pairs',
+  'rows',
   'routing',
 ] as const;
 type Group = (typeof groups)[number];
@@ -155,6 +160,28 @@ async function runConcurrent(stack: Stack, options: Options, results: Results): 
   );
 }
 
+async function runAllocation(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('allocation')) return;
+  const all: AllocationFigures[] = [];
+  for (const name of names) all.push(await measureAllocation(stack, name, options.quick));
+  results.allocation = all;
+  say('\nyoung heap that a plain call allocates, 8 in flight, fresh processes');
+  say(
+    tableOf(
+      ['', 'KB, 4k-token prompt', 'KB, 100k'],
+      all.map((f) => [f.name, f.kb, f.kb_100k]),
+    ),
+  );
+}
+
+async function runStoredRows(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('rows')) return;
+  const found = await measureStoredRows(stack, options.quick ? 20 : 100);
+  results.stored_rows = found;
+  say(`\n${found.rows} rows of calls with an attempt each stored, in batches of 500`);
+  say(tableOf(['PostgreSQL µs/row'], [[found.postgres_us]]));
+}
+
 async function runTenants(stack: Stack, options: Options, results: Results): Promise<void> {
   if (!options.only.has('tenants')) return;
   const found = await measureTenants(stack, options.quick ? 6 : 20);
@@ -214,7 +241,7 @@ async function main(): Promise<number> {
   const stack = await startStack(options.dir);
   const results: Results = {
     ...{ figures: new Map(), idle: [], concurrent: [], pairs: [], gateway_calls: 0, disk: null },
-    ...{ decisions: {}, tenants: null, callbacks: null },
+    ...{ decisions: {}, tenants: null, callbacks: null, allocation: [], stored_rows: null },
   };
   let sound = true;
   try {
@@ -229,6 +256,7 @@ async function main(): Promise<number> {
     sound = verified.ok;
     await runIdle(stack, options, results);
     await runConcurrent(stack, options, results);
+    await runAllocation(stack, options, results);
     await runTenants(stack, options, results);
     await runCallbacks(stack, options, results);
     if (options.only.has('pairs')) {
@@ -236,6 +264,7 @@ async function main(): Promise<number> {
       say('\nhold + settle pairs, PostgreSQL on one core, Node on the other, verified after each run');
       say(formatLedgerBench(results.pairs));
     }
+    await runStoredRows(stack, options, results);
     runRouting(options, results);
     const after = await verify(stack, null);
     sound &&= after.ok;

@@ -4,7 +4,7 @@ import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
 
 export const CHUNKS = 100;
 /** Models that steer the upstream; the name is found in the body whatever the dialect. */
-export const behaviours = ['whole', 'paced', 'burst', 'idle', 'slow'] as const;
+export const behaviours = ['whole', 'paced', 'burst', 'idle', 'slow', 'delayed'] as const;
 export type Behaviour = (typeof behaviours)[number];
 export type StreamWire = 'openai' | 'anthropic' | 'responses' | 'gemini' | 'bedrock';
 export type WholeWire = 'openai' | 'anthropic' | 'embeddings';

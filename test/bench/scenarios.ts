@@ -6,7 +6,7 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   /** Group for `--only`. */
-  readonly group: 'plain' | 'latency' | 'stream' | 'burst';
+  readonly group: 'plain' | 'waiting' | 'latency' | 'stream' | 'burst';
   /** Path of the caller's dialect at the gateway. */
   readonly path: '/v1/chat/completions' | '/v1/messages' | '/v1/responses' | '/v1/embeddings';
   /** Path that the bare proxy calls: the one that the upstream knows. */
@@ -56,7 +56,7 @@ const BEDROCK = '/model/bench-paced/converse-stream';
 
 /** Which variants a scenario compares: what the ledger costs shows on plain calls. */
 export function comparesLedger({ group }: Pick<Scenario, 'group'>): boolean {
-  return group === 'plain';
+  return group === 'plain' || group === 'waiting';
 }
 
 export const scenarios: readonly Scenario[] = [
@@ -84,6 +84,16 @@ export const scenarios: readonly Scenario[] = [
     title: 'plain call, 100k-token prompt (344 KB), 8 in flight',
     prompt: '100k',
     job: closed(400, 8),
+  },
+  {
+    ...plain,
+    group: 'waiting',
+    name: 'waiting',
+    title: 'plain call, 4k-token prompt, answered after 500 ms, 2,000 in flight',
+    model: 'bench/delayed',
+    upstream_model: 'bench-delayed',
+    prompt: '4k',
+    job: closed(10_000, 2_000),
   },
   {
     ...plain,

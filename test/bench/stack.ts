@@ -48,7 +48,7 @@ function providersFile(port: number): string {
     regions: [local]
     data_policy: { trains: false, retention_days: 0, zdr: true }
     terms_url: https://bench.example/terms`;
-  const names = ['whole', 'paced', 'burst', 'idle', 'slow'];
+  const names = ['whole', 'paced', 'burst', 'idle', 'slow', 'delayed'];
   const vendors = ['bench', 'bencha', 'benchr', 'benchg', 'benchb'];
   return `version: 1
 providers:${provider('bench', 'openai', '/v1')}${provider('bencha', 'anthropic', '/v1')}
@@ -67,13 +67,22 @@ const RAIL = {
 };
 
 export interface Stack {
+  /** What a part writes goes here. */
+  readonly dir: string;
   readonly load: ChildProcess;
   readonly postgres: Postgres;
   readonly database_url: string;
   readonly keys: Provisioned;
   /** Starts a variant; the caller ends it. */
-  start(name: Variant['name']): Promise<Running>;
+  start(name: Variant['name'], more?: Start): Promise<Running>;
   stop(): Promise<void>;
+}
+
+/** What a process is started with beside its flags. */
+export interface Start {
+  /** A file that is loaded before the program. */
+  readonly preload: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface Running {
@@ -83,8 +92,16 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-async function startBare(origin: string): Promise<Running> {
-  const child = startNode({ core: 'gateway', flags: NODE_FLAGS, file: here('proxy.ts'), args: [origin] });
+const preloads = (more?: Start) => (more === undefined ? [] : ['--import', more.preload]);
+
+async function startBare(origin: string, more?: Start): Promise<Running> {
+  const child = startNode({
+    core: 'gateway',
+    flags: [...NODE_FLAGS, ...preloads(more)],
+    file: here('proxy.ts'),
+    args: [origin],
+    env: { ...process.env, ...more?.env },
+  });
   const { port } = await firstLine<{ port: number }>(child);
   return { name: 'bare', pid: child.pid as number, port, stop: () => endProcess(child) };
 }
@@ -121,19 +138,21 @@ export async function startStack(dir: string): Promise<Stack> {
   const load = startNode({ core: 'rest', file: here('load.ts') });
   const providers = providersFile(port);
 
-  const start = async (name: Variant['name']): Promise<Running> => {
-    if (name === 'bare') return startBare(`http://127.0.0.1:${port}`);
+  const start = async (name: Variant['name'], more?: Start): Promise<Running> => {
+    if (name === 'bare') return startBare(`http://127.0.0.1:${port}`, more);
     const gateway = await startGatewayProcess({
       database_url,
       providers,
       data_dir: join(dir, name.replace(' ', '-')),
-      env: { BENCH_API_KEY: 'sk-bench', BENCH_BEDROCK_KEY: 'bedrock-api-key-bench', ...RAIL },
+      env: { BENCH_API_KEY: 'sk-bench', BENCH_BEDROCK_KEY: 'bedrock-api-key-bench', ...RAIL, ...more?.env },
+      flags: preloads(more),
       prefix: pinned ? ['taskset', '-c', '0'] : [],
       ...(name === 'null ledger' ? { entry: here('gateway-null.ts') } : {}),
     });
     return running(name, gateway);
   };
   return {
+    dir,
     load,
     postgres,
     database_url,

@@ -11,6 +11,8 @@ const CHUNKED_END = Buffer.from('0\r\n\r\n');
 const PACE_MS = 10;
 /** Turns of the wheel between two chunks of a slow stream: ten chunks a second. */
 const SLOW_TURNS = 10;
+/** How long a delayed answer takes, which then comes whole. */
+const DELAY_MS = 500;
 
 interface Open {
   readonly socket: Socket;
@@ -71,6 +73,10 @@ function answer(socket: Socket, wire: Wire, request: Buffer): Open | null {
   const behaviour = wire === 'embeddings' ? 'whole' : behaviourOf(request);
   if (wire === 'embeddings' || (behaviour === 'whole' && (wire === 'openai' || wire === 'anthropic'))) {
     socket.write(whole[wire]);
+    return null;
+  }
+  if (behaviour === 'delayed' && (wire === 'openai' || wire === 'anthropic')) {
+    setTimeout(() => socket.write(whole[wire]), DELAY_MS);
     return null;
   }
   socket.write(streams[wire].first);

@@ -30,6 +30,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another program than gateway/main.ts. */
   readonly entry?: string;
+  /** Further flags of `node`. */
+  readonly flags?: readonly string[];
   /** Put before `node`, e.g. `['taskset', '-c', '0']`. */
   readonly prefix?: readonly string[];
 }
@@ -140,7 +142,7 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
   const recorder = process.env[VARIABLE] === undefined ? [] : ['--import', RECORDER];
   const command = [
     ...(options.prefix ?? []),
-    ...[process.execPath, ...NODE_FLAGS, ...recorder],
+    ...[process.execPath, ...NODE_FLAGS, ...recorder, ...(options.flags ?? [])],
     options.entry ?? ENTRY,
   ];
   const child = spawn(command[0] as string, command.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });

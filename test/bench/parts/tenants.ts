@@ -1,8 +1,8 @@
 // What another organization notices when six connections of one free key send the worst bodies that are allowed.
-import { type FloodFigures, flood, quantile, worstBodies } from '../concurrency/flood.ts';
-import { provision } from '../support/provision.ts';
-import { pinTree } from './machine.ts';
-import type { Stack } from './stack.ts';
+import { type FloodFigures, flood, quantile, worstBodies } from '../../concurrency/flood.ts';
+import { provision } from '../../support/provision.ts';
+import { pinTree } from '../machine.ts';
+import type { Stack } from '../stack.ts';
 
 export interface TenantFigures {
   readonly bodies: number;

@@ -1,9 +1,9 @@
 // A thousand streams at once, ten chunks a second each: what a chunk costs among so many, and what they hold in memory.
-import { cpuMicros, memoryKb } from './machine.ts';
-import { runJob } from './measure.ts';
-import { CHUNKS } from './replies.ts';
-import type { Scenario } from './scenarios.ts';
-import { type Running, type Stack, variantOf } from './stack.ts';
+import { cpuMicros, memoryKb } from '../machine.ts';
+import { runJob } from '../measure.ts';
+import { CHUNKS } from '../replies.ts';
+import type { Scenario } from '../scenarios.ts';
+import { type Running, type Stack, variantOf } from '../stack.ts';
 
 export interface ConcurrentFigures {
   readonly name: Running['name'];

@@ -1,8 +1,8 @@
 // Memory: what a process holds at rest, and what each idle open stream adds to it.
-import { memoryKb } from './machine.ts';
-import { runJob } from './measure.ts';
-import type { Scenario } from './scenarios.ts';
-import { type Running, type Stack, variantOf } from './stack.ts';
+import { memoryKb } from '../machine.ts';
+import { runJob } from '../measure.ts';
+import type { Scenario } from '../scenarios.ts';
+import { type Running, type Stack, variantOf } from '../stack.ts';
 
 export interface IdleFigures {
   readonly name: Running['name'];

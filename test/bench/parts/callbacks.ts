@@ -2,10 +2,10 @@
 // the calls of organizations notice of it.
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { quantile } from '../concurrency/flood.ts';
-import { cpuMicros, pinTree } from './machine.ts';
-import { median } from './measure.ts';
-import { RAIL_SECRET, type Stack } from './stack.ts';
+import { quantile } from '../../concurrency/flood.ts';
+import { cpuMicros, pinTree } from '../machine.ts';
+import { median } from '../measure.ts';
+import { RAIL_SECRET, type Stack } from '../stack.ts';
 
 export interface CallbackFigures {
   readonly per_second: number;
