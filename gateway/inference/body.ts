@@ -38,6 +38,8 @@ export interface Body {
   readonly in_slices: boolean;
   /** Members of all its objects, duplicates included; null where they were not counted. */
   readonly members: number | null;
+  /** Where its own members are; null where that was not noted. */
+  readonly top: ReturnType<BodyScan['topOf']>;
 }
 
 /** What becomes of a body; of the first three one is called. */
@@ -93,8 +95,9 @@ class Chunks {
   #whole(bytes: Buffer): Body {
     const in_slices = this.#scan?.inSlices ?? false;
     const members = this.#scan?.members ?? null;
+    const top = this.#scan?.topOf(bytes) ?? null;
     this.drop();
-    return { bytes, in_slices, members };
+    return { bytes, in_slices, members, top };
   }
 
   /** Hands the chunks to `decoder`. */

@@ -220,7 +220,7 @@ class InferenceRequest {
     }
   }
 
-  private call(grant: Grant, place: LimitSlot, { bytes, in_slices, members }: Body): void {
+  private call(grant: Grant, place: LimitSlot, { bytes, in_slices, members, top }: Body): void {
     if (this.response.destroyed) return place.leave();
     const incoming = {
       request_id: this.id,
@@ -229,6 +229,7 @@ class InferenceRequest {
       body: bytes,
       in_slices,
       members,
+      top,
       headers: this.request.headers as Record<string, string | undefined>,
       secret: this.secret,
       path: this.path,

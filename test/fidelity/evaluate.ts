@@ -108,7 +108,7 @@ export function sendTo(target: Target, dialect: Dialect, more: Json, stream = tr
   const out = lane !== undefined && losses.some((loss) => loss.class === 'content');
   const upstream = out
     ? undefined
-    : (lane?.request(bytes, request, target, options, bytes.toString()) ??
+    : (lane?.request(bytes, request, target, options) ??
       adapter.encode(edited(fetched(request, target.family), 0, { adapter, target }).sent, target, options));
   const text = upstream?.body.toString() ?? '{}';
   return {

@@ -33,7 +33,7 @@ describe.each(lanes)('$dialect at $family', ({ dialect, family }) => {
   test('sends unknown fields and long numbers up digit by digit', () => {
     const text = spliced(body);
     const bytes = Buffer.from(text);
-    const { body: sent } = lane.request(bytes, request, target, optionsFor(request, true), text);
+    const { body: sent } = lane.request(bytes, request, target, optionsFor(request, true));
     expect(sent.toString()).toContain(`"shade": ${UNKNOWN}`);
     const {
       model: _model,
@@ -86,7 +86,7 @@ test('under drop, messages leaves a field out whose beta is not offered, and not
     const text = spliced(body);
     const request = read('messages', { ...body, shade: 'here' });
     const lane = rawLaneOf('messages', target, request)!;
-    return lane.request(Buffer.from(text), request, target, optionsFor(request, false), text).body.toString();
+    return lane.request(Buffer.from(text), request, target, optionsFor(request, false)).body.toString();
   };
   const sent = send('drop');
   expect(sent).not.toContain('mcp_servers');

@@ -3,7 +3,9 @@ import type { Warning } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
 /** What a record is created from; a request that is refused early has no place under the limits. */
-type Beginning = Omit<Incoming, 'place' | 'in_slices' | 'members'> & { readonly place: CallRecord['place'] };
+type Beginning = Omit<Incoming, 'place' | 'in_slices' | 'members' | 'top'> & {
+  readonly place: CallRecord['place'];
+};
 
 const USER_AGENT_MAX = 256;
 

@@ -16,6 +16,7 @@ import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
 import type { InProcessUpstream } from '../upstream/in-process.ts';
 import type { OwnKeyRing } from '../upstream/own-keys.ts';
+import type { TopLevel } from '../wire/scan.ts';
 import type { Clock } from './clock.ts';
 import type { Ticker } from './ticker.ts';
 
@@ -29,6 +30,8 @@ export interface Incoming {
   readonly in_slices: boolean;
   /** Members of all objects of the body, duplicates included, where they were counted as it came; else null. */
   readonly members: number | null;
+  /** Where the members of the body itself are, where that was noted as it came; else null. */
+  readonly top: TopLevel | null;
   /** Names are lower-case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**

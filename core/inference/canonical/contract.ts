@@ -5,6 +5,7 @@ import type { TargetCapabilities, WireFacts } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError, Steps } from '../../kernel/index.ts';
 import type { Gauges } from '../../limits/index.ts';
 import { ProtocolFault } from '../wire/fault.ts';
+import type { TopLevel } from '../wire/scan.ts';
 
 export type { TargetCapabilities };
 
@@ -254,8 +255,8 @@ export interface RawLane {
   /** Whether `target` takes the caller's own bytes of `request`; absent: every endpoint of the family does. */
   serves?(target: Target, request: CanonicalRequest): boolean;
   /**
-   * The caller's bytes with only the gateway's fields replaced, without parsing and printing the rest. `text` is the
-   * decoded body when it is at hand; it makes finding those fields faster.
+   * The caller's bytes with only the gateway's fields replaced, without parsing and printing the rest. `top` tells
+   * where the members of the body are, when that is known.
    * @throws ServiceError invalid_json when a field to be replaced occurs twice.
    */
   request(
@@ -263,7 +264,7 @@ export interface RawLane {
     request: CanonicalRequest,
     target: Target,
     options: EncodeOptions,
-    text?: string,
+    top?: TopLevel,
   ): UpstreamRequest;
   /**
    * Reads from a whole answer what metering needs; `finish` returns the caller's bytes, with id, model and `svc`

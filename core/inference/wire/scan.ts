@@ -64,11 +64,14 @@ export function stringEnd(b: Buffer, at: number): number {
   }
 }
 
+function isSpace(c: number): boolean {
+  return c === 32 || c === 10 || c === 13 || c === 9;
+}
+
 function skipSpace(b: Buffer, at: number): number {
   let i = at;
   while (i < b.length) {
-    const c = b[i]!;
-    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) break;
+    if (!isSpace(b[i]!)) break;
     i++;
   }
   return i;
@@ -219,6 +222,39 @@ function memberAt(body: Buffer, key_from: number, text: string | null): Member |
   const from = skipSpace(body, colon + 1);
   const to = valueEnd(body, from, text);
   return to < 0 ? null : { name, key_from, from, to };
+}
+
+/** Marks of an object that were noted as its bytes came: offsets of bytes outside of strings, at its own level. */
+interface ObjectMarks {
+  readonly open: number;
+  /** One behind the name of each member. */
+  readonly colons: readonly number[];
+  /** One behind the value of each member but the last. */
+  readonly commas: readonly number[];
+  readonly close: number;
+}
+
+function skipSpaceBack(b: Buffer, at: number): number {
+  let i = at;
+  while (i >= 0 && isSpace(b[i]!)) i--;
+  return i;
+}
+
+/** What `scanObject(body)` finds in a JSON object, without looking at its values again; null as there. */
+export function objectAt(body: Buffer, { open, colons, commas, close }: ObjectMarks): TopLevel | null {
+  if (commas.length !== Math.max(0, colons.length - 1)) return null;
+  const members: Member[] = [];
+  for (const [i, colon] of colons.entries()) {
+    const key_from = skipSpace(body, (i === 0 ? open : commas[i - 1]!) + 1);
+    const key_to = skipSpaceBack(body, colon - 1);
+    if (body[key_from] !== QUOTE || key_to <= key_from || body[key_to] !== QUOTE) return null;
+    const name = keyText(body, key_from + 1, key_to);
+    if (name === null) return null;
+    const from = skipSpace(body, colon + 1);
+    const to = skipSpaceBack(body, (commas[i] ?? close) - 1) + 1;
+    members.push({ name, key_from, from, to });
+  }
+  return { members, open, close };
 }
 
 /** Spans of the values of the array that starts at `from`; null: the scan is not certain. */

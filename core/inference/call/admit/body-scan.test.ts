@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { membersOf, ServiceError } from '../../../kernel/index.ts';
+import { scanObject } from '../../wire/scan.ts';
 import { BodyScan } from './body-scan.ts';
 
 /** How `text` is read when it comes in chunks of so many bytes. */
@@ -93,3 +94,36 @@ test('the members of a body are counted as its JSON has them, in whatever chunks
     }),
   );
 });
+
+/** JSON text of `value` with `space` wherever JSON allows it. */
+function spaced(value: unknown, space: string): string {
+  const inner = (item: unknown) => `${space}${spaced(item, space)}${space}`;
+  if (Array.isArray(value)) return `[${value.map(inner).join(',')}${space}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, item]) => `${space}${JSON.stringify(name)}${space}:${inner(item)}`,
+  );
+  return `{${members.join(',')}${space}}`;
+}
+
+test('the members of a body are noted where a scan of the whole finds them, in whatever chunks it comes', () => {
+  const object = fc.dictionary(fc.string({ unit: 'binary', maxLength: 8 }), fc.jsonValue(), { maxKeys: 6 });
+  const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
+  fc.assert(
+    fc.property(object, space, fc.integer({ min: 1, max: 200 }), (value, space, chunk) => {
+      const bytes = Buffer.from(`${space}${spaced(value, space)}${space}`);
+      const scan = new BodyScan();
+      for (let at = 0; at < bytes.length; at += chunk) scan.push(bytes.subarray(at, at + chunk));
+      expect(scan.topOf(bytes)).toEqual(scanObject(bytes));
+    }),
+  );
+});
+
+test.each(['[{"a":1}]', '"a"', '{"a":1', '', '{"a":1,,"b":2}', '{"a" 1}'])(
+  'of a body that is no object nothing is noted: %s',
+  (text) => {
+    const scan = new BodyScan();
+    scan.push(Buffer.from(text));
+    expect(scan.topOf(Buffer.from(text)) ?? { members: [] }).toMatchObject({ members: [] });
+  },
+);

@@ -1,6 +1,7 @@
 // What reading a body would cost, counted from its bytes as they come: what nobody needs is refused before it has come
 // whole, and what takes long is read in slices.
 import { ServiceError } from '../../../kernel/index.ts';
+import { objectAt, type TopLevel } from '../../wire/scan.ts';
 
 /**
  * Objects, lists and members of a body at most. Each takes two characters of text or more, which a compressed body has
@@ -49,6 +50,14 @@ export class BodyScan {
   /** Inside a string the next byte is escaped. */
   #escaped = false;
 
+  /** Bytes before the chunk that is looked at. */
+  #before = 0;
+  /** Marks of the body where it is one object (`objectAt`). */
+  #open = -1;
+  #close = -1;
+  readonly #colons: number[] = [];
+  readonly #commas: number[] = [];
+
   constructor(items_max = ITEMS_MAX) {
     this.#items_max = items_max;
   }
@@ -58,6 +67,15 @@ export class BodyScan {
     return this.#all_members;
   }
 
+  /** Where the members of `body` are, which is what was pushed; null where it is no JSON object. */
+  topOf(body: Buffer): TopLevel | null {
+    if (this.#open < 0 || this.#close < 0) return null;
+    return objectAt(body, {
+      ...{ open: this.#open, colons: this.#colons },
+      ...{ commas: this.#commas, close: this.#close },
+    });
+  }
+
   /** Whether the body is to be read in slices. */
   get inSlices(): boolean {
     return this.#items > AT_ONCE.items || this.#values > AT_ONCE.values || this.#bytes > AT_ONCE.bytes;
@@ -65,6 +83,7 @@ export class BodyScan {
 
   /** @throws ServiceError request_too_large for a body that holds more than anybody needs, invalid_json for its depth. */
   push(bytes: Buffer): void {
+    this.#before = this.#bytes;
     this.#bytes += bytes.length;
     for (let at = 0; at < bytes.length; ) {
       at = this.#inside ? this.#stringEnd(bytes, at) : this.#structureEnd(bytes, at);
@@ -98,20 +117,28 @@ export class BodyScan {
         break;
       }
       if (c === 123 || c === 91) {
-        this.#items++;
+        if (this.#items++ === 0 && c === 123) this.#open = this.#before + at - 1;
         this.#values++;
         if (++this.#depth > this.#deepest) this.#deepest = this.#depth;
         this.#members[this.#depth] = 0;
-      } else if (c === 125 || c === 93) this.#depth--;
-      else if (c === 58) {
+      } else if (c === 125 || c === 93) {
+        if (--this.#depth === 0) this.#close = this.#before + at - 1;
+      } else if (c === 58) {
         this.#items++;
         this.#all_members++;
-        if (this.#depth === 1) this.#parameters++;
+        if (this.#depth === 1) {
+          this.#parameters++;
+          if (this.#open >= 0) this.#colons.push(this.#before + at - 1);
+        }
         if (this.#depth < 1) continue;
         const members = (this.#members[this.#depth] ?? 0) + 1;
         this.#members[this.#depth] = members;
         if (members > this.#most_members) this.#most_members = members;
-      } else if (c === 44) this.#values++;
+      } else if (c === 44) {
+        this.#values++;
+        if (this.#depth === 1 && this.#commas.length < this.#colons.length)
+          this.#commas.push(this.#before + at - 1);
+      }
     }
     this.#structure += at - from;
     return at;

@@ -29,7 +29,7 @@ export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming>
 
 function taken(incoming: Incoming, { body, redactions, unscanned }: RedactedBody): Incoming {
   if (redactions === 0 && unscanned === 0 && body === incoming.body) return incoming;
-  return { ...incoming, body, members: null, redacted: { redactions, unscanned } };
+  return { ...incoming, body, members: null, top: null, redacted: { redactions, unscanned } };
 }
 
 async function later(

@@ -30,6 +30,7 @@ import type {
 } from '../../canonical/types.ts';
 import type { Credential } from '../../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
+import { scanObject } from '../../wire/scan.ts';
 import type { Clock } from '../clock.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
 import type { Classify, Reading } from './attempt.ts';
@@ -311,13 +312,12 @@ export function messageFor(
   },
 ): UpstreamRequest {
   const { planned, raw, stream, text } = facts;
-  const { endpoint } = planned;
-  const target = targetOf(endpoint);
-  const adapter = adapterOf(deps, endpoint);
+  const target = targetOf(planned.endpoint);
+  const adapter = adapterOf(deps, planned.endpoint);
   const options = encodeOptions(incoming, request, planned, stream);
-  return raw === null
-    ? adapter.encode(withMedia(request, adapter, facts.media ?? null), target, options)
-    : raw.request(incoming.body, request, target, options, text);
+  if (raw === null) return adapter.encode(withMedia(request, adapter, facts.media ?? null), target, options);
+  const { body, top } = incoming;
+  return raw.request(body, request, target, options, top ?? scanObject(body, undefined, text) ?? undefined);
 }
 
 function adapterOf(deps: CallDeps, endpoint: Endpoint): Adapter {

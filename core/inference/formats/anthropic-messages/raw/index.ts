@@ -151,9 +151,10 @@ function rawRequest(
   request: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
+  known?: TopLevel,
 ): UpstreamRequest {
   const left = withoutLost(request, target);
-  const top = scanObject(body);
+  const top = known ?? scanObject(body);
   if (top === null) return encodeRequest(request, target, options);
   refuseTwice(top, '');
   const edits = changeMembers(top, { ...topChanges(body, top, target, options), ...left });

@@ -22,9 +22,9 @@ export function rawRequest(
   request: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
-  text?: string,
+  known?: TopLevel,
 ): UpstreamRequest {
-  const top = scanned(body, undefined, text);
+  const top = distinct(known ?? scanObject(body));
   const changes: Record<string, string | null> = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
@@ -47,9 +47,8 @@ export function rawRequest(
   return { path: CHAT_PATH, headers: [], body: splice(body, [...changeMembers(top, changes), ...edits]) };
 }
 
-/** The members of the object at `from`. @throws ServiceError invalid_json when a key occurs twice */
-export function scanned(body: Buffer, from?: number, text?: string): TopLevel {
-  const top = scanObject(body, from, text);
+/** The members that were found. @throws ServiceError invalid_json when a key occurs twice */
+export function distinct(top: TopLevel | null): TopLevel {
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
   if (twice !== null) {
@@ -112,5 +111,5 @@ export function streamEdits(
     changes['stream_options'] = '{"include_usage":true}';
     return [];
   }
-  return changeMembers(scanned(body, member.from), { include_usage: 'true' });
+  return changeMembers(distinct(scanObject(body, member.from)), { include_usage: 'true' });
 }

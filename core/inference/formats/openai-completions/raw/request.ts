@@ -3,9 +3,9 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { changeMembers, memberOf, splice } from '../../../wire/scan.ts';
+import { changeMembers, memberOf, scanObject, splice, type TopLevel } from '../../../wire/scan.ts';
 import { quirkChanges } from '../../openai-chat/raw/quirks.ts';
-import { identityChanges, isPresent, scanned, streamEdits } from '../../openai-chat/raw/request.ts';
+import { distinct, identityChanges, isPresent, streamEdits } from '../../openai-chat/raw/request.ts';
 import { takes } from '../../openai-chat/words/fields.ts';
 
 /** Path below the provider's base URL. */
@@ -17,9 +17,9 @@ export function rawCompletionRequest(
   request: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
-  text?: string,
+  known?: TopLevel,
 ): UpstreamRequest {
-  const top = scanned(body, undefined, text);
+  const top = distinct(known ?? scanObject(body));
   const changes: Record<string, string | null> = {
     model: JSON.stringify(target.upstream_model),
     svc: null,

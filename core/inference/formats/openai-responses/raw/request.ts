@@ -27,9 +27,9 @@ export function rawRequest(
   request: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
-  text?: string,
+  known?: TopLevel,
 ): UpstreamRequest {
-  const top = scanned(body, text);
+  const top = distinct(known ?? scanObject(body));
   const changes: Changes = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
@@ -49,8 +49,7 @@ export function rawRequest(
   return { path: RESPONSES_PATH, headers: [], body: splice(body, edits) };
 }
 
-function scanned(body: Buffer, text: string | undefined): TopLevel {
-  const top = scanObject(body, undefined, text);
+function distinct(top: TopLevel | null): TopLevel {
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
   if (twice !== null) {
