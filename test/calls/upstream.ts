@@ -8,6 +8,8 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly text: string;
   /** The gateway closed the connection before the answer had ended. */
   left: boolean;
   left_at: number;
@@ -36,10 +38,11 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       // A question without a body names no model: it is scripted for 'undefined'.
-      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
+      const text = Buffer.concat(chunks).toString();
+      const body = JSON.parse(text || '{}') as Record<string, unknown>;
       const path = request.url ?? '';
       const site = path.split('/')[1] ?? '';
-      const received = { site, path, headers: request.headers, body, left: false, left_at: 0 };
+      const received = { site, path, headers: request.headers, body, text, left: false, left_at: 0 };
       all.push(received);
       response.on('close', () => {
         if (response.writableEnded) return;
