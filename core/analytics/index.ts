@@ -44,7 +44,7 @@ export {
 export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
-export { exportOf, partsOf, usageParts } from './usage/shape.ts';
+export { allPartsOf, exportOf, groupSeriesInput, partsOf, usageParts } from './usage/shape.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
 export { sumMissing } from './values/sum.ts';
 export {

@@ -12,7 +12,7 @@ import { insertLateRows, isLate, rollUpUsage } from './roll-up.ts';
 import { insertRows } from './store.ts';
 import { unlinkCalls } from './subjects/store.ts';
 import { ANY_CALLER } from './usage-store.ts';
-import { sumPlainUsage } from './values/read-store.ts';
+import { sumPlainApart, sumPlainUsage } from './values/read-store.ts';
 import { sumMissing } from './values/sum.ts';
 
 const pool = createPool(await createTestDatabase(), { max: 4 });
@@ -69,6 +69,8 @@ const KEYS = {
   session: 'session_id',
 } as const;
 
+const order = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
+
 /** Cost and calls by a group as rows say it, and as usage says it, for a range that begins and ends anywhere. */
 async function bothWays(org_id: Id<'org'>, from: Date, to: Date, group: keyof typeof KEYS = 'model') {
   const { rows } = await pool.query<{ key: string; requests: number; ok: number; cost_micro: number }>({
@@ -92,8 +94,18 @@ async function bothWays(org_id: Id<'org'>, from: Date, to: Date, group: keyof ty
   const sums = await sumPlainUsage(pool, filter, {
     ...{ starts: [from.getTime()], group, tag: 'team', kept_from: 0, most: null },
   });
+  // Summed apart, the same.
+  const apart = await sumPlainApart(pool, filter, {
+    ...{ starts: [from.getTime()], group, tag: 'team', kept_from: 0, most: null },
+  });
+  const plain = sums.map(({ bucket: _, ...sum }) => sum);
+  expect(apart.groups.toSorted(order)).toEqual(plain.toSorted(order));
+  const total = (of: readonly { cost_micro: number; requests: number }[]) => [
+    of.reduce((sum, { cost_micro }) => sum + cost_micro, 0),
+    of.reduce((sum, { requests }) => sum + requests, 0),
+  ];
+  expect(total(apart.series)).toEqual(total(plain));
   const shown = sums.map(({ key, requests, ok, cost_micro }) => ({ key, requests, ok, cost_micro }));
-  const order = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
   return { rows: rows.sort(order), usage: shown.sort(order) };
 }
 

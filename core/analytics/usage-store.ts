@@ -1,6 +1,14 @@
 // SQL of usage: hours that are over and sealed, and the rows of those that are not.
 import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 import type { CallerFilter } from './usage/caller-filters.ts';
+import {
+  answerText,
+  isSaid,
+  readApart,
+  SUMMED_FIGURES,
+  type UsageApart,
+  type UsageSum,
+} from './usage/sums-store.ts';
 
 /** The figures of rows `r`, in the order of usage_hour's columns. */
 const FIGURES = `
@@ -29,45 +37,17 @@ export interface UsageFilter extends CallerFilter {
 /** A filter that asks nothing of what callers said. */
 export const ANY_CALLER: CallerFilter = { user: null, session: null, app: null, tag: null, tag_value: null };
 
-export interface UsageSum {
-  /** Start of the bucket. */
-  readonly bucket: Date;
-  readonly key: string;
-  readonly requests: number;
-  readonly ok: number;
-  readonly errors: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_read_tokens: number;
-  readonly cache_write_tokens: number;
-  readonly reasoning_tokens: number;
-  readonly cost_micro: number;
-}
-
 const OF_ROW = `
     select ts, project_id, key_id, model, provider, byok, app_id, user_hash, session_id, tags, 1, (status = 'ok')::int,
            (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
            cache_write_tokens, reasoning_tokens, cost_micro`;
-
-/** What is summed, in the order of usage_hour's columns. */
-export const SUMMED_FIGURES = [
-  ...(['requests', 'ok', 'errors', 'input_tokens', 'output_tokens', 'cache_read_tokens'] as const),
-  ...(['cache_write_tokens', 'reasoning_tokens', 'cost_micro'] as const),
-] as const;
-const SUMS_AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
-
-/** What callers say of a call: only rows know it, and there are as many groups as callers like. */
-export const isSaid = (group: string | null) => ['tag', 'user', 'session'].includes(group ?? '');
-
-/** The group of all that are not among those with the highest cost. */
-export const OTHER = '__other';
 
 /**
  * Whole hours before the seal are read from their sums, all others from rows, and so is an hour that a bucket ends in ($12).
  * Only rows have user, session and tags: for these sums are read where rows are gone ($13), and say "" of all three.
  * `narrow` is a further condition on rows that an index helps with.
  */
-const sumText = (narrow: string) => `
+const sumText = (narrow: string, apart: boolean) => `
   with edge as (
     select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
            least(coalesce((select until from usage_seal), '-infinity'),
@@ -91,8 +71,8 @@ const sumText = (narrow: string) => `
     union all ${OF_ROW}
       from request_row
      where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge) ${narrow}),
-  summed as (
-  select ($9::timestamptz[])[width_bucket(ts, $9::timestamptz[])] as bucket,
+  keyed as (
+  select ts,
          case $10::text
            when 'project' then project_id
            when 'key' then key_id
@@ -104,11 +84,7 @@ const sumText = (narrow: string) => `
            when 'session' then session_id
            when 'tag' then coalesce(tags ->> $11::text, '')
            else '' end as key,
-         sum(requests)::bigint as requests, sum(ok)::bigint as ok, sum(errors)::bigint as errors,
-         sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
-         sum(cache_read_tokens)::bigint as cache_read_tokens,
-         sum(cache_write_tokens)::bigint as cache_write_tokens,
-         sum(reasoning_tokens)::bigint as reasoning_tokens, sum(cost_micro)::bigint as cost_micro
+         ${SUMMED_FIGURES.join(', ')}
     from counted
    where ($5::text is null or project_id = $5)
      and ($6::text is null or key_id = $6)
@@ -117,28 +93,27 @@ const sumText = (narrow: string) => `
      and ($14::text is null or app_id = $14)
      and ($15::text is null or user_hash = $15)
      and ($16::text is null or session_id = $16)
-     and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)
-   group by 1, 2),
-  greatest as (
-    select key from summed group by key order by sum(cost_micro) desc, key collate "C" limit $19)
-  select bucket, case when $19::int is null or key in (select key from greatest) then key else '${OTHER}' end as key,
-         ${SUMS_AGAIN}
-    from summed group by 1, 2`;
+     and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)),
+  ${answerText('keyed', { starts: '$9', most: '$19' }, apart)}`;
 
 /** By what the index of a subject or of a session finds rows; both leave out rows that name none. */
 const NARROW = {
-  any: { name: 'analytics.sum_usage', text: sumText('') },
-  user: {
-    name: 'analytics.sum_usage_of_user',
-    text: sumText(`and user_hash = $15 and user_hash <> ''`),
-  },
-  session: {
-    name: 'analytics.sum_usage_of_session',
-    text: sumText(`and session_id = $16 and session_id <> ''`),
-  },
+  any: { name: '', condition: '' },
+  user: { name: '_of_user', condition: `and user_hash = $15 and user_hash <> ''` },
+  session: { name: '_of_session', condition: `and session_id = $16 and session_id <> ''` },
 };
+type Narrow = keyof typeof NARROW;
+const texts = (kind: string, apart: boolean) =>
+  Object.fromEntries(
+    Object.entries(NARROW).map(([narrow, { name, condition }]) => [
+      narrow,
+      { name: `analytics.sum_usage${kind}${name}`, text: sumText(condition, apart) },
+    ]),
+  ) as Record<Narrow, { name: string; text: string }>;
+const PRODUCT = texts('', false);
+const APART = texts('_apart', true);
 
-function narrowestOf({ session, user }: UsageFilter): keyof typeof NARROW {
+function narrowestOf({ session, user }: UsageFilter): Narrow {
   if ((session ?? '') !== '') return 'session';
   return (user ?? '') === '' ? 'any' : 'user';
 }
@@ -159,24 +134,32 @@ export interface UsageBy {
   readonly kept_from: number;
 }
 
-/** Sums per bucket and value of `group`, in no order. */
-export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
-  const { starts, group, tag, kept_from, most } = by;
+function valuesOf(filter: UsageFilter, { starts, group, tag, kept_from, most }: UsageBy): unknown[] {
   const split = starts.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS);
   // An hour without rows cannot be split any more: it is in the bucket that it begins in.
   const inside = split.filter((hour, i) => i > 0 && hour !== starts[i] && hour >= kept_from);
   const of_rows = isSaid(group) || [filter.user, filter.session, filter.tag].some((value) => value !== null);
   const dates = (times: readonly number[]) => times.map((at) => new Date(at));
+  return [
+    ...[filter.org_id, filter.environment, filter.from, filter.to],
+    ...[filter.project_id, filter.key_id, filter.model, filter.provider],
+    ...[dates(starts), group, tag, dates(inside), of_rows ? new Date(kept_from) : null],
+    ...[filter.app, filter.user, filter.session, filter.tag, filter.tag_value, most],
+  ];
+}
+
+/** Sums per bucket and value of `group`, in no order. */
+export async function sumUsage(db: Db, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
   const { rows } = await db.query<UsageSum>({
-    ...NARROW[narrowestOf(filter)],
-    values: [
-      ...[filter.org_id, filter.environment, filter.from, filter.to],
-      ...[filter.project_id, filter.key_id, filter.model, filter.provider],
-      ...[dates(starts), group, tag, dates(inside), of_rows ? new Date(kept_from) : null],
-      ...[filter.app, filter.user, filter.session, filter.tag, filter.tag_value, most],
-    ],
+    ...PRODUCT[narrowestOf(filter)],
+    values: valuesOf(filter, by),
   });
   return rows;
+}
+
+/** Sums per bucket, and sums per value of `group`. */
+export function sumUsageApart(db: Db, filter: UsageFilter, by: UsageBy): Promise<UsageApart> {
+  return readApart(db, { ...APART[narrowestOf(filter)], values: valuesOf(filter, by) });
 }
 
 /**

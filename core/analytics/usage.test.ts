@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dayStarts, usageRange } from './usage/buckets.ts';
-import { GROUPS_MAX, partsOf } from './usage/shape.ts';
-import { OTHER } from './usage-store.ts';
+import { allPartsOf, GROUPS_MAX } from './usage/shape.ts';
+import { OTHER } from './usage/sums-store.ts';
 
 const now = Date.parse('2026-11-21T10:20:30.000Z');
 const shown = (input: Parameters<typeof usageRange>[0]) => {
@@ -107,13 +107,13 @@ test('the rest that was summed where rows are stays the last group, with what do
     },
     ...{ cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, cost_micro },
   });
-  const few = partsOf([sum(OTHER, 900), sum('a', 5)], range, 'user');
+  const few = allPartsOf([sum(OTHER, 900), sum('a', 5)], range, 'user');
   expect(few.groups.map(({ key, cost_micro }) => [key, cost_micro])).toEqual([
     ['a', 5],
     [OTHER, 900],
   ]);
   const more = Array.from({ length: GROUPS_MAX + 1 }, (_, i) => sum(`u${i}`, 1_000 - i));
-  const { groups, totals } = partsOf([sum(OTHER, 900), ...more], range, 'user');
+  const { groups, totals } = allPartsOf([sum(OTHER, 900), ...more], range, 'user');
   expect(groups).toHaveLength(GROUPS_MAX + 1);
   expect(groups.at(-1)).toMatchObject({ key: OTHER, requests: 2, cost_micro: 900 + 1_000 - GROUPS_MAX });
   expect(groups.reduce((total, { cost_micro }) => total + cost_micro, 0)).toBe(totals.cost_micro);

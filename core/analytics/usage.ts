@@ -16,10 +16,20 @@ import { findOrg } from '../orgs/index.ts';
 import { readerOf } from './engine/postgres.ts';
 import type { RowReader } from './engine/types.ts';
 import { KEPT_DAYS } from './store.ts';
-import { dayStarts, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
+import { dayStarts, type UsageRange, usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 import { callerFilterOf, callerFilters } from './usage/caller-filters.ts';
-import { exportOf, Figures, GROUPS_MAX, partsOf, totalOf, usageParts } from './usage/shape.ts';
-import { ANY_CALLER, isSaid, type UsageFilter, type UsageSum } from './usage-store.ts';
+import {
+  allPartsOf,
+  exportOf,
+  Figures,
+  GROUPS_MAX,
+  groupSeriesInput,
+  partsOf,
+  totalOf,
+  usageParts,
+} from './usage/shape.ts';
+import { isSaid, type UsageSum } from './usage/sums-store.ts';
+import { ANY_CALLER, type UsageBy, type UsageFilter } from './usage-store.ts';
 
 export const usageGroupings = [
   ...(['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const),
@@ -64,6 +74,7 @@ export const UsageInput = Type.Object({
     }),
   ),
   compare: Type.Optional(Type.Boolean()),
+  group_series: groupSeriesInput,
   project_id: Name,
   key_id: Name,
   model: Name,
@@ -98,6 +109,27 @@ export function sumUsageByDay(
     { ...of, ...anything },
     { starts, group: null, tag: null, kept_from: 0, most: null },
   );
+}
+
+interface Asked {
+  readonly range: UsageRange;
+  readonly by: Omit<UsageBy, 'most'>;
+  /** Whether the figures of each bucket and group are asked for, or of buckets and of groups alone. */
+  readonly each: boolean;
+}
+
+/** What is shown of calls; without a reader of none. */
+async function readParts(reader: RowReader | null, filter: UsageFilter, { range, by, each }: Asked) {
+  const all = { ...by, most: isSaid(by.group) ? GROUPS_MAX : null };
+  if (each) return allPartsOf((await reader?.sumUsage(filter, all)) ?? [], range, by.group);
+  const sums = await reader?.sumUsageApart(filter, all);
+  return partsOf(sums ?? { series: [], groups: [] }, range, by.group);
+}
+
+/** One sum of all calls of `filter`, if there are any. */
+function sumBefore(reader: RowReader, filter: UsageFilter, kept_from: number): Promise<UsageSum[]> {
+  const starts = [filter.from.getTime()];
+  return reader.sumUsage(filter, { starts, group: null, tag: null, kept_from, most: null });
 }
 
 const figuresExample = {
@@ -138,7 +170,6 @@ export const getUsageOperation = operation({
     totals: figuresExample,
     series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figuresExample }],
     groups: [{ key: 'sandbox/echo', ...figuresExample }],
-    group_series: [{ bucket: '2026-11-21T00:00:00.000Z', key: 'sandbox/echo', ...figuresExample }],
     analytics_lag_s: 0,
   },
   async run(context, input) {
@@ -164,28 +195,24 @@ export const getUsageOperation = operation({
       // The tag of a grouping keeps no call away: those without it are a group too.
       ...(group === 'tag' && said.tag_value === null ? { tag: null } : {}),
     };
-    const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
     const reader = readerOf(context);
-    const most = input.format !== 'csv' && isSaid(group) ? GROUPS_MAX : null;
-    const [sums, previous] = await Promise.all([
-      hidden ? [] : reader.sumUsage(filter, { starts: range.starts, group, tag: said.tag, kept_from, most }),
-      hidden || input.compare !== true
-        ? []
-        : reader.sumUsage(
-            { ...filter, ...before },
-            { starts: [before.from.getTime()], group: null, tag: null, kept_from, most: null },
-          ),
-    ]);
+    const by = { starts: range.starts, group, tag: said.tag, kept_from };
     const own_lag_s = context.services.request_log.lag_s();
     context.header('x-svc-analytics-lag-s', String(own_lag_s));
     if (input.format === 'csv') {
       const org = await findOrg(context.db, caller.org_id);
+      const sums = hidden ? [] : await reader.sumUsage(filter, { ...by, most: null });
       return new FileAnswer({
         content_type: 'text/csv; charset=utf-8',
         filename: `usage-${org?.slug}-${context.now().toISOString().slice(0, 10)}.csv`,
         body: exportOf(sums, range, group),
       });
     }
+    const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
+    const [parts, previous] = await Promise.all([
+      readParts(hidden ? null : reader, filter, { range, by, each: input.group_series === true }),
+      hidden || input.compare !== true ? [] : sumBefore(reader, { ...filter, ...before }, kept_from),
+    ]);
     const lag_s = hidden ? 0 : await reader.readArrivalLag({ org_id: caller.org_id, environment: asked });
     return {
       object: 'usage' as const,
@@ -196,7 +223,7 @@ export const getUsageOperation = operation({
         timezone: range.zone,
       },
       group_by: group,
-      ...partsOf(sums, range, group),
+      ...parts,
       ...(input.compare === true
         ? {
             previous: {

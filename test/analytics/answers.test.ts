@@ -2,6 +2,7 @@
 import type { RowReader } from '@svc/core/analytics/engine/types.ts';
 import type { RowFilter } from '@svc/core/analytics/store.ts';
 import type { RequestRow } from '@svc/core/analytics/types.ts';
+import { SUMMED_FIGURES, type UsageApart, type UsageSum } from '@svc/core/analytics/usage/sums-store.ts';
 import { usageGroupings } from '@svc/core/analytics/usage.ts';
 import { ANY_CALLER, type UsageFilter } from '@svc/core/analytics/usage-store.ts';
 import type { Id, RequestId } from '@svc/core/kernel/index.ts';
@@ -119,6 +120,27 @@ const SAID: readonly Partial<RowFilter & UsageFilter>[] = [
   ...[{ tag: 'team' }, { tag: 'team', tag_value: '' }, { tag: 'team', tag_value: 't1' }, { tag: 'none' }],
 ];
 
+/** What sums of buckets and keys are apart. */
+function apartOf(sums: readonly UsageSum[]): UsageApart {
+  const add = (some: readonly UsageSum[]) =>
+    Object.fromEntries(
+      SUMMED_FIGURES.map((name) => [name, some.reduce((total, sum) => total + sum[name], 0)]),
+    ) as Record<(typeof SUMMED_FIGURES)[number], number>;
+  const by_bucket = Map.groupBy(sums, ({ bucket }) => bucket.getTime());
+  const by_key = Map.groupBy(sums, ({ key }) => key);
+  return {
+    series: [...by_bucket].map(([at, some]) => ({ bucket: new Date(at), ...add(some) })),
+    groups: [...by_key].map(([key, some]) => ({ key, ...add(some) })),
+  };
+}
+
+function inOrder({ series, groups }: UsageApart): UsageApart {
+  return {
+    series: series.toSorted((a, b) => a.bucket.getTime() - b.bucket.getTime()),
+    groups: groups.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  };
+}
+
 test('usage is the same by every grouping, bucket and filter, to the micro-USD', async () => {
   const ranges = [
     { from: new Date(start), to: new Date(start + 3 * DAY_MS) },
@@ -141,6 +163,11 @@ test('usage is the same by every grouping, bucket and filter, to the micro-USD',
             true,
           );
           asked += (sums as unknown[]).length;
+          // Apart they are the sums of these, in each engine.
+          const apart = await same(async (reader) =>
+            inOrder(await reader.sumUsageApart({ ...place, ...range, ...all, ...filter }, by)),
+          );
+          expect(apart).toEqual(inOrder(apartOf(sums as UsageSum[])));
         }
   expect(asked).toBeGreaterThan(1_000);
 });

@@ -1,6 +1,6 @@
 // A gateway whose rows are kept in ClickHouse, and that server killed, stopped and started again while calls run.
 import { openClickHouse } from '@svc/core/analytics/clickhouse/client.ts';
-import { sumOfDay } from '@svc/core/analytics/clickhouse/usage-store.ts';
+import { sumOfDay } from '@svc/core/analytics/clickhouse/days-store.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOf } from '../calls/caller.ts';
 import { bodyOf, eventually, idOf, openWorld, type World } from '../calls/world.ts';

@@ -61,7 +61,9 @@ test('sums over groups and over series are the totals, and no other organization
     'session',
     'tag&tag=team',
   ]) {
-    const { totals, series, groups, group_series } = await usage(`range=24h&group_by=${group}`);
+    const { totals, series, groups, group_series } = await usage(
+      `range=24h&group_series=true&group_by=${group}`,
+    );
     const expected = [30, 10 * 1_000 + 10 * 2_000 + (29 * 30) / 2];
     expect([group, totals.requests, totals.cost_micro]).toEqual([group, ...expected]);
     expect(sum(series)).toEqual(expected);
@@ -72,6 +74,16 @@ test('sums over groups and over series are the totals, and no other organization
       group_series.reduce((total, row) => total + row[name], 0);
     expect([all('ok'), all('errors'), all('input_tokens')]).toEqual([27, 3, 30 * 21]);
   }
+});
+
+test('the figures of each bucket and group are there only if they are asked for', async () => {
+  expect(await usage('group_by=model')).not.toHaveProperty('group_series');
+  expect(await usage('group_by=model&group_series=false')).not.toHaveProperty('group_series');
+  const { group_series, ...asked } = await usage('range=24h&group_by=model&group_series=true');
+  expect(group_series.length).toBeGreaterThan(2);
+  const { totals, series, groups } = await usage('range=24h&group_by=model');
+  expect(asked).toMatchObject({ totals, series, groups });
+  expect((await usage('group_series=true')).group_series).toEqual([]);
 });
 
 test('groups are by cost descending, a missing tag is the empty key', async () => {
@@ -130,7 +142,7 @@ test('a test key sums its own environment and sees nothing of the live one; a ta
 });
 
 test('an export has the same figures, a row per bucket and group', async () => {
-  const shown = await usage('group_by=model');
+  const shown = await usage('group_by=model&group_series=true');
   const file = await harness.call('GET', '/v1/usage?group_by=model&format=csv', { key: a.key });
   expect([file.statusCode, file.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
   expect(file.headers['content-disposition']).toMatch(/filename="usage-acme-\d{4}-\d\d-\d\d\.csv"$/);

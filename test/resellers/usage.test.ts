@@ -50,7 +50,7 @@ test.each(['rows', 'hours that are summed'])('sums of customers add up, of %s', 
     [two.org.id, 10],
   ]);
   for (const query of ['', '&group_by=child', '&group_by=model', '&group_by=day', '&granularity=day']) {
-    const { totals, series, groups, group_series } = await usage(`usage?range=7d${query}`);
+    const { totals, series, groups, group_series } = await usage(`usage?range=7d&group_series=true${query}`);
     expect([query, sum(series), totals.cost_micro]).toEqual([query, 1_120, 1_120]);
     if (query.includes('group_by')) expect([sum(groups), sum(group_series)]).toEqual([1_120, 1_120]);
   }

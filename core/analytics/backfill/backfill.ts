@@ -3,9 +3,9 @@
 import type { Pool } from '../../db/index.ts';
 import { sumMetered } from '../../ledger/index.ts';
 import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts';
+import { sumOfDay } from '../clickhouse/days-store.ts';
 import { holdDay, releaseDay } from '../clickhouse/hours-store.ts';
 import { prepareTables } from '../clickhouse/tables-store.ts';
-import { sumOfDay } from '../clickhouse/usage-store.ts';
 import { type CopiedRow, writeRows } from '../clickhouse/write-store.ts';
 import { listAttemptsOf } from '../read-store.ts';
 import type { AttemptRow, StoredRow } from '../types.ts';

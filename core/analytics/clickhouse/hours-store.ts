@@ -7,7 +7,7 @@
 import type { Environment, Id } from '../../kernel/index.ts';
 import { SEAL_AFTER_MS } from '../roll-up.ts';
 import { KEPT_DAYS } from '../store.ts';
-import { SUMMED_FIGURES } from '../usage-store.ts';
+import { SUMMED_FIGURES } from '../usage/sums-store.ts';
 import type { ClickHouse } from './client.ts';
 import { at } from './filter-store.ts';
 import { HOUR_TYPES } from './tables-store.ts';

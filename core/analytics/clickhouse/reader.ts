@@ -2,6 +2,7 @@
 import type { RowReader } from '../engine/types.ts';
 import { listAdvisedCalls } from './advised-store.ts';
 import type { ClickHouse } from './client.ts';
+import * as days from './days-store.ts';
 import * as read from './read-store.ts';
 import * as sums from './usage-store.ts';
 
@@ -25,6 +26,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listAnswered: (args) => read.listAnswered(db, args),
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
+    sumUsageApart: (filter, by) => sums.sumUsageApart(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
     sumOrgs: (args, by) => sums.sumOrgs(db, args, by),
     countCapacity: (args) => sums.countCapacity(db, args),
@@ -32,7 +34,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listModelsUsed: (of) => sums.listModelsUsed(db, of),
     listUsers: (since) => sums.listUsers(db, since),
     pageSubjectCalls: (args) => read.pageSubjectCalls(db, args),
-    sumEndpoints: (day) => sums.sumEndpoints(db, day),
-    sumAppCalls: (day) => sums.sumAppCalls(db, day),
+    sumEndpoints: (day) => days.sumEndpoints(db, day),
+    sumAppCalls: (day) => days.sumAppCalls(db, day),
   };
 }

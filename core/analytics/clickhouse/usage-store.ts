@@ -1,10 +1,9 @@
 // Sums of rows in ClickHouse.
-import { SANDBOX } from '../../catalog/index.ts';
 import type { Environment, Id, RequestId } from '../../kernel/index.ts';
-import { excusedOf, STEP } from '../days/store.ts';
-import type { AppDaySum, EndpointDaySum, OrgDay } from '../engine/types.ts';
+import type { OrgDay } from '../engine/types.ts';
+import { isSaid, OTHER, type UsageApart, type UsageFigures, type UsageSum } from '../usage/sums-store.ts';
 import type { usageGroupings } from '../usage.ts';
-import { isSaid, OTHER, type UsageBy, type UsageFilter, type UsageSum } from '../usage-store.ts';
+import type { UsageBy, UsageFilter } from '../usage-store.ts';
 import { type ClickHouse, TooManyGroups } from './client.ts';
 import { at, saidOf } from './filter-store.ts';
 import {
@@ -82,42 +81,61 @@ function bothText(asked: Asked, figures: Figures): string {
      group by bucket_ms, key`;
 }
 
+/** Sums of a bucket have the key "", and those of a key are in no bucket. All are of the same calls: it is one statement. */
+const apartText = (text: string) => `
+  select grouping(key) as of_bucket, bucket_ms, key, ${SUMMED} from (${text}) as s
+   group by grouping sets ((bucket_ms), (key))`;
+
 interface Answer {
   readonly figures?: Figures;
+  readonly apart?: boolean;
   /** Order and limit. */
   readonly order?: string;
   readonly groups_max?: number;
 }
 
-async function sum(
+interface Summed extends UsageFigures {
+  readonly bucket_ms: number;
+  readonly key: string;
+  /** Where sums are apart: 1 is of a bucket, 0 of a key. */
+  readonly of_bucket?: 0 | 1;
+}
+
+function sum(
   db: ClickHouse,
   asked: Asked,
   hours: SummedHours | null,
-  { figures = ALL, order = '', groups_max }: Answer = {},
-): Promise<UsageSum[]> {
+  { figures = ALL, order = '', groups_max, apart = false }: Answer = {},
+): Promise<Summed[]> {
   const { name, from, to, values } = asked;
-  const rows = await db.query<Omit<UsageSum, 'bucket'> & { bucket_ms: number }>({
+  const text = hours === null ? rowsText(asked, figures, '') : bothText(asked, figures);
+  return db.query<Summed>({
     name,
-    text: (hours === null ? rowsText(asked, figures, '') : bothText(asked, figures)) + order,
+    text: (apart ? apartText(text) : text) + order,
     values: {
       ...{ ...values, from: from.getTime(), to: to.getTime() },
       ...(hours === null ? {} : summedValues(hours)),
     },
     ...(groups_max === undefined ? {} : { groups_max }),
   });
-  return rows.map(({ bucket_ms, ...row }) => ({ ...row, bucket: new Date(Number(bucket_ms)) }));
 }
+
+const toSum = ({ bucket_ms, of_bucket: _, ...sum }: Summed): UsageSum => ({
+  ...sum,
+  bucket: new Date(Number(bucket_ms)),
+});
 
 /** All groups where they are not more than `most`; else null, soon. */
 async function sumFew(
   db: ClickHouse,
   asked: Asked,
   hours: SummedHours | null,
-  { most, buckets }: { readonly most: number; readonly buckets: number },
-): Promise<UsageSum[] | null> {
+  { most, buckets, apart }: { readonly most: number; readonly buckets: number; readonly apart: boolean },
+): Promise<Summed[] | null> {
   try {
-    const sums = await sum(db, asked, hours, { groups_max: most * buckets });
-    return new Set(sums.map(({ key }) => key)).size > most ? null : sums;
+    const sums = await sum(db, asked, hours, { groups_max: most * buckets, apart });
+    const keys = new Set(sums.filter(({ of_bucket }) => of_bucket !== 1).map(({ key }) => key));
+    return keys.size > most ? null : sums;
   } catch (error) {
     if (error instanceof TooManyGroups) return null;
     throw error;
@@ -129,8 +147,8 @@ async function sumGreatest(
   db: ClickHouse,
   asked: Asked,
   hours: SummedHours | null,
-  most: number,
-): Promise<UsageSum[]> {
+  { most, apart }: { readonly most: number; readonly apart: boolean },
+): Promise<Summed[]> {
   const whole = { ...asked, values: { ...asked.values, starts: [0] } };
   const order = ` order by cost_micro desc, key limit ${most}`;
   const totals = await sum(db, whole, hours, { figures: COST, order });
@@ -140,7 +158,7 @@ async function sumGreatest(
     ...{ ...asked, key: folded(asked.key), key_of_sums: folded(asked.key_of_sums) },
     values: { ...asked.values, greatest: totals.map(({ key }) => key) },
   };
-  return sum(db, narrowed, hours);
+  return sum(db, narrowed, hours, { apart });
 }
 
 /** The hours whose sums may answer; those whose rows are gone even where only rows know what is asked, as "". */
@@ -162,8 +180,7 @@ async function hoursOf(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promis
   return { ...hours, of_rows: [...new Set([...hours.of_rows, ...split])] };
 }
 
-/** Sums per bucket and value of the group. */
-export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
+async function sumBy(db: ClickHouse, filter: UsageFilter, by: UsageBy, apart: boolean): Promise<Summed[]> {
   const { org_id, environment, from, to, user, session, app, tag, tag_value, ...others } = filter;
   // Whatever is added to filters does not compile until it is asked here.
   const asked: Readonly<Record<Named, string | null>> & {
@@ -183,9 +200,24 @@ export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy)
       ...Object.fromEntries(named.map((name) => [name, asked[name]])),
     },
   };
-  if (by.most === null) return sum(db, question, hours);
-  const few = await sumFew(db, question, hours, { most: by.most, buckets: by.starts.length });
-  return few ?? sumGreatest(db, question, hours, by.most);
+  if (by.most === null) return sum(db, question, hours, { apart });
+  const few = await sumFew(db, question, hours, { most: by.most, buckets: by.starts.length, apart });
+  return few ?? sumGreatest(db, question, hours, { most: by.most, apart });
+}
+
+/** Sums per bucket and value of the group. */
+export async function sumUsage(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<UsageSum[]> {
+  return (await sumBy(db, filter, by, false)).map(toSum);
+}
+
+/** Sums per bucket, and sums per value of the group. */
+export async function sumUsageApart(db: ClickHouse, filter: UsageFilter, by: UsageBy): Promise<UsageApart> {
+  const sums = await sumBy(db, filter, by, true);
+  const [series, groups] = [1, 0].map((is) => sums.filter(({ of_bucket }) => of_bucket === is).map(toSum));
+  return {
+    series: (series as UsageSum[]).map(({ key: _, ...sum }) => sum),
+    groups: (groups as UsageSum[]).map(({ bucket: _, ...sum }) => sum),
+  };
 }
 
 /** Sums of the live calls of several organizations. */
@@ -196,7 +228,7 @@ export async function sumOrgs(
 ): Promise<UsageSum[]> {
   if (args.org_ids.length === 0) return [];
   const key = { org: 'org_id', model: 'model', none: `''` }[by.group ?? 'none'];
-  return sum(
+  const sums = await sum(
     db,
     {
       name: 'analytics.sum_orgs',
@@ -206,6 +238,7 @@ export async function sumOrgs(
     },
     await findSummed(db, { ...args, environment: 'live' }),
   );
+  return sums.map(toSum);
 }
 
 /** Calls since `since` that ended because no provider had capacity. */
@@ -269,90 +302,6 @@ export async function listUsers(db: ClickHouse, since: Date): Promise<Id<'org'>[
     values: { since: since.getTime() },
   });
   return rows.map(({ org_id }) => org_id);
-}
-
-const EXCUSED = excusedOf('');
-
-const dayOf = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) + DAY_MS, sandbox: SANDBOX });
-
-interface Steps {
-  readonly endpoint_id: string;
-  readonly kind: 'ttft' | 'tpot';
-  readonly step: number;
-  readonly n: number;
-}
-
-function countsOf(steps: readonly Steps[], kind: Steps['kind']): Record<string, number> {
-  return Object.fromEntries(steps.filter((one) => one.kind === kind).map(({ step, n }) => [step, n]));
-}
-
-/** What live attempts of calls of a UTC day did. */
-export async function sumEndpoints(db: ClickHouse, day: string): Promise<EndpointDaySum[]> {
-  const attempts = `
-    select endpoint_id, outcome = 'ok' as ok, ${EXCUSED} and outcome <> 'ok' as excused,
-           if(outcome = 'ok', ttft_ms, null) as ttft,
-           if(outcome = 'ok' and output_tokens > 1 and duration_ms > ttft_ms,
-              (duration_ms - ttft_ms) / (output_tokens - 1) * 1000, null) as tpot
-      from request_attempt final
-     where call_ts >= ${at('from')} and call_ts < ${at('to')} and environment = 'live' and endpoint_id <> ''
-       and provider <> {sandbox:String}`;
-  const values = dayOf(day);
-  const [sums, steps] = await Promise.all([
-    db.query<Omit<EndpointDaySum, 'ttft_counts' | 'tpot_counts'>>({
-      name: 'analytics.sum_endpoint_day',
-      text: `
-        select endpoint_id, count() as attempts, countIf(ok) as ok, countIf(excused) as excused,
-               quantileExactInclusiveOrNull(0.5)(ttft) as ttft_p50_ms,
-               quantileExactInclusiveOrNull(0.95)(ttft) as ttft_p95_ms,
-               quantileExactInclusiveOrNull(0.5)(tpot) / 1000 as tpot_p50_ms
-          from (${attempts}) group by endpoint_id`,
-      values,
-    }),
-    db.query<Steps>({
-      name: 'analytics.sum_endpoint_steps',
-      text: `
-        select endpoint_id, time.1 as kind, toInt32(floor(log(greatest(assumeNotNull(time.2), 1)) / log(${STEP}))) as step,
-               count() as n
-          from (${attempts}) array join [('ttft', ttft), ('tpot', tpot)] as time
-         where time.2 is not null group by endpoint_id, kind, step`,
-      values,
-    }),
-  ]);
-  const of_endpoint = Map.groupBy(steps, ({ endpoint_id }) => endpoint_id);
-  return sums.map((sum) => {
-    const own = of_endpoint.get(sum.endpoint_id) ?? [];
-    return { ...sum, ttft_counts: countsOf(own, 'ttft'), tpot_counts: countsOf(own, 'tpot') };
-  });
-}
-
-/** The answered live calls of a UTC day by organization, app and model. */
-export async function sumAppCalls(db: ClickHouse, day: string): Promise<AppDaySum[]> {
-  const rows = await db.query<Omit<AppDaySum, 'first_at'> & { first_ms: number }>({
-    name: 'analytics.sum_app_day',
-    text: `
-      select org_id, app_id, model, count() as requests,
-             sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) as tokens,
-             toUnixTimestamp64Milli(min(ts)) as first_ms
-        from request_row final
-       where ts >= ${at('from')} and ts < ${at('to')} and environment = 'live' and status = 'ok'
-         and provider <> {sandbox:String}
-       group by org_id, app_id, model`,
-    values: dayOf(day),
-  });
-  return rows.map(({ first_ms, ...row }) => ({ ...row, first_at: new Date(first_ms) }));
-}
-
-/** Count and cost of a UTC day, of all organizations. */
-export async function sumOfDay(db: ClickHouse, day: string): Promise<{ rows: number; cost_micro: number }> {
-  const { from, to } = dayOf(day);
-  const [sum] = await db.query<{ rows: number; cost_micro: number }>({
-    name: 'analytics.sum_of_day',
-    text: `
-      select count() as rows, sum(cost_micro) as cost_micro from request_row final
-       where ts >= ${at('from')} and ts < ${at('to')}`,
-    values: { from, to },
-  });
-  return sum ?? { rows: 0, cost_micro: 0 };
 }
 
 /** Calls of an organization by day, those of hours whose rows are gone from their sums. */

@@ -5,7 +5,8 @@ import type { Answered } from '../read-store.ts';
 import type { RowFilter } from '../store.ts';
 import type { SubjectCall } from '../subjects/store.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from '../types.ts';
-import type { UsageBy, UsageFilter, UsageSum } from '../usage-store.ts';
+import type { UsageApart, UsageSum } from '../usage/sums-store.ts';
+import type { UsageBy, UsageFilter } from '../usage-store.ts';
 
 type EngineName = 'postgres' | 'clickhouse';
 
@@ -100,7 +101,10 @@ export interface RowReader {
   listAdvisedCalls(
     args: Place & { readonly from: Date; readonly to: Date; readonly limit: number },
   ): Promise<AdvisedCall[]>;
+  /** Per bucket and key: as many sums as there are buckets times keys. */
   sumUsage(filter: UsageFilter, by: UsageBy): Promise<UsageSum[]>;
+  /** The same per bucket, and per key, of one moment: their sums are equal also while rows come. */
+  sumUsageApart(filter: UsageFilter, by: UsageBy): Promise<UsageApart>;
   /** For how many whole seconds the rows that came in the last minute had waited; 0 without any. */
   readArrivalLag(args: Place): Promise<number>;
   /** Sums of the live calls of several organizations in `[from, to)`, by bucket and by organization, model or nothing. */

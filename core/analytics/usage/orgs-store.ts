@@ -1,6 +1,6 @@
 // SQL of the sums of several organizations together.
 import type { Db, Id } from '../../kernel/index.ts';
-import type { UsageSum } from '../usage-store.ts';
+import type { UsageSum } from './sums-store.ts';
 
 const OF_ROW = `
     select ts, org_id, model, 1, (status = 'ok')::int, (status in ('error', 'rejected'))::int, input_tokens, output_tokens,

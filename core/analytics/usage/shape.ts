@@ -1,8 +1,8 @@
 // Sums of calls as they are shown: totals, series and groups of the same figures, so that they agree.
 import { type Static, Type } from 'typebox';
 import { csv, named, Time } from '../../kernel/index.ts';
-import { OTHER, type UsageSum } from '../usage-store.ts';
 import type { UsageRange } from './buckets.ts';
+import { OTHER, type UsageApart, type UsageFigures, type UsageSum } from './sums-store.ts';
 
 export const GROUPS_MAX = 200;
 
@@ -30,28 +30,35 @@ export const usageParts = {
   groups: Type.Array(named('UsageGroup', Type.Object({ key: Type.String(), ...figures })), {
     description: 'by cost descending, at most 200, the rest under `__other`',
   }),
-  group_series: Type.Array(
-    named('UsageGroupBucket', Type.Object({ bucket: Time, key: Type.String(), ...figures })),
-    { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
+  group_series: Type.Optional(
+    Type.Array(named('UsageGroupBucket', Type.Object({ bucket: Time, key: Type.String(), ...figures })), {
+      description:
+        'where it is asked for: one per bucket and key of `groups`, oldest first; those without calls are left out',
+    }),
   ),
 };
+
+/** What an answer has only if it is asked for: as many sums as there are buckets times groups. */
+export const groupSeriesInput = Type.Optional(
+  Type.Boolean({ description: 'also the figures of each bucket and group, `group_series`' }),
+);
 
 function nothing(): Figures {
   return Object.fromEntries(names.map((name) => [name, 0])) as Figures;
 }
 
-function add(to: Figures, sum: Readonly<Record<(typeof names)[number], number>>): void {
+function add(to: Figures, sum: UsageFigures): void {
   for (const name of names) to[name] += sum[name];
 }
 
 /** All of `sums` together. */
-export function totalOf(sums: readonly UsageSum[]): Figures {
+export function totalOf(sums: readonly UsageFigures[]): Figures {
   const total = nothing();
   for (const sum of sums) add(total, sum);
   return total;
 }
 
-function seriesOf(sums: readonly UsageSum[], { starts }: UsageRange): ({ bucket: string } & Figures)[] {
+function seriesOf(sums: UsageApart['series'], { starts }: UsageRange): ({ bucket: string } & Figures)[] {
   const buckets = new Map(
     starts.map((at) => [at, { bucket: new Date(at).toISOString(), ...nothing() }] as const),
   );
@@ -62,7 +69,7 @@ function seriesOf(sums: readonly UsageSum[], { starts }: UsageRange): ({ bucket:
   return [...buckets.values()];
 }
 
-function groupsOf(sums: readonly UsageSum[]): ({ key: string } & Figures)[] {
+function groupsOf(sums: UsageApart['groups']): ({ key: string } & Figures)[] {
   const groups = new Map<string, { key: string } & Figures>();
   for (const sum of sums) {
     const group = groups.get(sum.key) ?? { key: sum.key, ...nothing() };
@@ -103,13 +110,17 @@ export function exportOf(sums: readonly UsageSum[], range: UsageRange, group_by:
   return csv(['bucket', 'group_by', 'key', ...names], shown);
 }
 
-/** What is shown of `sums`, which were made by `group`. */
-export function partsOf(sums: readonly UsageSum[], range: UsageRange, group: string | null) {
-  const groups = group === null ? [] : groupsOf(sums);
+/** What is shown of sums that were made by `group`. */
+export function partsOf(sums: UsageApart, range: UsageRange, group: string | null) {
   return {
-    totals: totalOf(sums),
-    series: seriesOf(sums, range),
-    groups,
-    group_series: group === null ? [] : groupSeriesOf(sums, groups),
+    totals: totalOf(sums.series),
+    series: seriesOf(sums.series, range),
+    groups: group === null ? [] : groupsOf(sums.groups),
   };
+}
+
+/** The same of sums by bucket and key, with the figures of each. */
+export function allPartsOf(sums: readonly UsageSum[], range: UsageRange, group: string | null) {
+  const parts = partsOf({ series: sums, groups: sums }, range, group);
+  return { ...parts, group_series: group === null ? [] : groupSeriesOf(sums, parts.groups) };
 }

@@ -2,18 +2,18 @@
 // what these know, else from rows.
 import type { Db } from '../../kernel/index.ts';
 import {
+  answerText,
   isSaid,
-  OTHER,
+  readApart,
   SUMMED_FIGURES,
-  type UsageBy,
-  type UsageFilter,
+  type UsageApart,
   type UsageSum,
-} from '../usage-store.ts';
+} from '../usage/sums-store.ts';
+import type { UsageBy, UsageFilter } from '../usage-store.ts';
 import { KNOWN_KINDS } from './store.ts';
 
 const FIGURES = SUMMED_FIGURES.join(', ');
 const NEGATED = SUMMED_FIGURES.map((name) => `-${name}`).join(', ');
-const AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
 
 /** What a row is grouped by, and what sums of hours are; $8 is the group, $9 the tag. */
 const KEY_OF_ROW = `
@@ -42,7 +42,7 @@ const KNOWN = `
      and hour not in (select hour from unsummed)`;
 
 /** The `offset` has each hour looked up by itself: joined otherwise, all rows of the organization are read for a few hours. */
-const text = (said: boolean) => `
+const text = (said: boolean, apart: boolean) => `
   with edge as (
     select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
            least(coalesce((select until from usage_seal), '-infinity'), date_trunc('hour', $4::timestamptz, 'UTC')) as until,
@@ -73,15 +73,14 @@ const text = (said: boolean) => `
      where ${OF_ORG} and ts >= $3 and ts < $4 and ts >= (select greatest(first, until) from edge)
     union all ${OF_ROW} from request_row
      where ${OF_ORG} and ts >= $3 and ts < $4 and ts < (select first from edge)),
-  summed as (
-    select ($5::timestamptz[])[width_bucket(ts, $5::timestamptz[])] as bucket, key, ${AGAIN} from counted group by 1, 2),
-  greatest as (
-    select key from summed group by key having sum(requests) > 0 order by sum(cost_micro) desc, key collate "C" limit $11)
-  select bucket, case when $11::int is null or key in (select key from greatest) then key else '${OTHER}' end as key, ${AGAIN}
-    from summed where requests > 0 group by 1, 2`;
-const TEXT = {
-  known: { name: 'analytics.sum_known_usage', text: text(false) },
-  said: { name: 'analytics.sum_said_usage', text: text(true) },
+  ${answerText('counted', { starts: '$5', most: '$11' }, apart)}`;
+const PRODUCT = {
+  known: { name: 'analytics.sum_known_usage', text: text(false, false) },
+  said: { name: 'analytics.sum_said_usage', text: text(true, false) },
+};
+const APART = {
+  known: { name: 'analytics.sum_known_usage_apart', text: text(false, true) },
+  said: { name: 'analytics.sum_said_usage_apart', text: text(true, true) },
 };
 
 const HOUR_MS = 3_600_000;
@@ -91,25 +90,34 @@ export function isPlain({ org_id, environment, from, to, ...asked }: UsageFilter
   return Object.values(asked).every((value) => value === null);
 }
 
-/** Sums per bucket and value of the group, of all calls, in no order. */
-export async function sumPlainUsage(
-  db: Db,
-  { org_id, environment, from, to }: Pick<UsageFilter, 'org_id' | 'environment' | 'from' | 'to'>,
+type Place = Pick<UsageFilter, 'org_id' | 'environment' | 'from' | 'to'>;
+
+function valuesOf(
+  { org_id, environment, from, to }: Place,
   { starts, group, tag, kept_from, most }: UsageBy,
-): Promise<UsageSum[]> {
+): unknown[] {
   // An hour without rows cannot be split any more: it is in the bucket that it begins in.
   const split = starts
     .filter((start, i) => i > 0 && start % HOUR_MS !== 0)
     .map((start) => Math.floor(start / HOUR_MS) * HOUR_MS)
     .filter((hour) => hour >= kept_from);
   const dates = (times: readonly number[]) => times.map((at) => new Date(at));
-  const said = isSaid(group);
+  return [
+    ...[org_id, environment, from, to, dates(starts), dates(split), new Date(kept_from)],
+    ...[group ?? '', group === 'tag' ? tag : '', isSaid(group) || group === null ? 'project' : group, most],
+  ];
+}
+
+/** Sums per bucket and value of the group, of all calls, in no order. */
+export async function sumPlainUsage(db: Db, of: Place, by: UsageBy): Promise<UsageSum[]> {
   const { rows } = await db.query<UsageSum>({
-    ...TEXT[said ? 'said' : 'known'],
-    values: [
-      ...[org_id, environment, from, to, dates(starts), dates(split), new Date(kept_from)],
-      ...[group ?? '', group === 'tag' ? tag : '', said || group === null ? 'project' : group, most],
-    ],
+    ...PRODUCT[isSaid(by.group) ? 'said' : 'known'],
+    values: valuesOf(of, by),
   });
   return rows;
+}
+
+/** Sums per bucket, and sums per value of the group, of all calls. */
+export function sumPlainApart(db: Db, of: Place, by: UsageBy): Promise<UsageApart> {
+  return readApart(db, { ...APART[isSaid(by.group) ? 'said' : 'known'], values: valuesOf(of, by) });
 }

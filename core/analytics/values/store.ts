@@ -1,6 +1,6 @@
 // SQL of sums by value: what is summed of an hour, and when it is summed again (the job `roll_up_usage`).
 import type { Db } from '../../kernel/index.ts';
-import { SUMMED_FIGURES } from '../usage-store.ts';
+import { SUMMED_FIGURES } from '../usage/sums-store.ts';
 
 /** What of a call every sum of an hour knows; the groups of usage that sums by value answer from these. */
 export const KNOWN_KINDS = {

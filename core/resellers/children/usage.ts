@@ -1,7 +1,9 @@
 // What customers of a reseller use: sums, by customer or by model. No call and no content is behind it.
 import { type Static, Type } from 'typebox';
 import {
+  allPartsOf,
   exportOf,
+  groupSeriesInput,
   partsOf,
   readerOf,
   usageGranularities,
@@ -46,6 +48,7 @@ const asked = {
   to: Type.Optional(TimeIn),
   granularity: Type.Optional(oneOf(usageGranularities, 'UsageGranularity')),
   group_by: Type.Optional(oneOf(childGroupings, 'ResellerUsageGrouping')),
+  group_series: groupSeriesInput,
   format: Type.Optional(oneOf(['json', 'csv'], 'TableFormat')),
 };
 const AllInput = Type.Object(asked);
@@ -61,7 +64,6 @@ const example: ChildUsageView = {
   totals: figures,
   series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figures }],
   groups: [{ key: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K', ...figures }],
-  group_series: [{ bucket: '2026-11-21T00:00:00.000Z', key: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9K', ...figures }],
 };
 
 /** What the sums of each grouping are made by; days are buckets. */
@@ -92,7 +94,9 @@ async function usageOf(
     object: 'usage' as const,
     range: { from: span.from.toISOString(), to: span.to.toISOString(), granularity: range.unit },
     group_by: group,
-    ...partsOf(sums, range, group),
+    ...(input.group_series === true
+      ? allPartsOf(sums, range, group)
+      : partsOf({ series: sums, groups: sums }, range, group)),
   };
 }
 

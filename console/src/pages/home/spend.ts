@@ -5,11 +5,13 @@ import type { ChartSeries } from '../../ui/chart.tsx';
 export interface Usage {
   readonly series: readonly { readonly bucket: string; readonly costMicro: string }[];
   readonly groups: readonly { readonly key: string; readonly costMicro: string }[];
-  readonly groupSeries: readonly {
-    readonly bucket: string;
-    readonly key: string;
-    readonly costMicro: string;
-  }[];
+  readonly groupSeries:
+    | readonly {
+        readonly bucket: string;
+        readonly key: string;
+        readonly costMicro: string;
+      }[]
+    | null;
 }
 
 const COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)'] as const;
@@ -32,7 +34,7 @@ export function spendSeries(usage: Usage): ChartSeries[] {
     .map(({ key }) => key);
   const series = named.map((name, i) => {
     const by_day = new Map(
-      usage.groupSeries
+      (usage.groupSeries ?? [])
         .filter(({ key }) => key === name)
         .map((row) => [dayOf(row.bucket), Number(row.costMicro)]),
     );

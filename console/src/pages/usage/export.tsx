@@ -22,7 +22,7 @@ export function ExportButton({ variables, nameOfKey, name }: Props) {
       const asked = client.query(UsageExportDocument, variables, { requestPolicy: 'network-only' });
       const { data, error } = await asked.toPromise();
       if (!data?.usage) return { ok: false, fault: error ? faultOfQuery(error) : offlineFault };
-      return { ok: true, value: data.usage.groupSeries };
+      return { ok: true, value: data.usage.groupSeries ?? [] };
     });
     if (rows !== null) saveText(csvOf(rows, nameOfKey), name);
   };

@@ -8,15 +8,20 @@ import type { Grouping } from './wanted.ts';
 interface Usage {
   readonly series: readonly { readonly bucket: string; readonly costMicro: string }[];
   readonly groups: readonly { readonly key: string; readonly costMicro: string }[];
-  readonly groupSeries: readonly {
-    readonly bucket: string;
-    readonly key: string;
-    readonly costMicro: string;
-  }[];
+  readonly groupSeries:
+    | readonly {
+        readonly bucket: string;
+        readonly key: string;
+        readonly costMicro: string;
+      }[]
+    | null;
 }
 
 /** What a bucket has of a group, with everything that is counted. */
-type ExportRow = Omit<NonNullable<UsageExportQuery['usage']>['groupSeries'][number], '__typename'>;
+type ExportRow = Omit<
+  NonNullable<NonNullable<UsageExportQuery['usage']>['groupSeries']>[number],
+  '__typename'
+>;
 
 const COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)'] as const;
 const REST = '__other';
@@ -40,7 +45,9 @@ export function seriesOf(usage: Usage, nameOfKey: (key: string) => string): Char
   const shown = usage.groups
     .filter(({ key, costMicro }) => key !== REST && costMicro !== '0')
     .slice(0, COLOURS.length);
-  const costs = new Map(usage.groupSeries.map((row) => [`${row.bucket} ${row.key}`, Number(row.costMicro)]));
+  const costs = new Map(
+    (usage.groupSeries ?? []).map((row) => [`${row.bucket} ${row.key}`, Number(row.costMicro)]),
+  );
   const series = shown.map(({ key }, i) => ({
     name: nameOfKey(key),
     color: COLOURS[i] as string,
