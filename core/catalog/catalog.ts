@@ -13,8 +13,9 @@ import {
 } from './build.ts';
 import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
-import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
+import { type Merged, type MergeOptions, mergeFiles, SANDBOX } from './merge.ts';
 import { noteDeprecations, noteRepriced, noteScheduled } from './news/note.ts';
+import { noteOffered } from './news/offer.ts';
 import { filedEndpoints, withSet } from './set-prices/filed.ts';
 import { lastSetNo, listSetPrices } from './set-prices/store.ts';
 import {
@@ -95,15 +96,20 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
     at,
   );
   await noteRepriced(db, repriced, at);
+  const offered = draft.models.flatMap((model) =>
+    model.endpoints.map(({ id, provider, price, coming }) => {
+      const { model_no } = models.get(model.id) as KnownModel;
+      return { model_no, endpoint_no: endpoints.get(id) as number, provider, rates: price.rates, coming };
+    }),
+  );
   await noteScheduled(
     db,
-    draft.models.flatMap((model) =>
-      model.endpoints.flatMap(({ id, price, coming }) => {
-        if (coming === undefined) return [];
-        const { model_no } = models.get(model.id) as KnownModel;
-        return [{ model_no, endpoint_no: endpoints.get(id) as number, rates: price.rates, coming }];
-      }),
-    ),
+    offered.flatMap(({ coming, ...rest }) => (coming === undefined ? [] : [{ ...rest, coming }])),
+    at,
+  );
+  await noteOffered(
+    db,
+    offered.filter(({ provider }) => provider !== SANDBOX),
     at,
   );
   await noteDeprecations(db, { models: draft.models, known: models }, at);

@@ -16,6 +16,7 @@ export { SANDBOX } from './merge.ts';
 export { getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
 export { modelsOfEndpoints, readChangelog } from './news/changelog-store.ts';
+export { noteWithdrawals } from './news/offer.ts';
 export { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from './news/store.ts';
 export {
   catalogOperations,

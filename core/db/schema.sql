@@ -70,15 +70,27 @@ create table catalog.news (
   summary text not null,
   created_at timestamp with time zone not null,
   announced_through text default ''::text,
+  withdrawal_no integer,
   constraint news_pkey PRIMARY KEY (news_no),
+  constraint withdrawal_told_once UNIQUE (withdrawal_no),
   constraint news_summary_check CHECK (((char_length(summary) >= 1) AND (char_length(summary) <= 500))),
   constraint news_topic_check CHECK ((topic = ANY (ARRAY['model.price_changed'::text, 'model.deprecated'::text]))),
   constraint news_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no),
-  constraint news_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+  constraint news_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no),
+  constraint news_withdrawal_no_fkey FOREIGN KEY (withdrawal_no) REFERENCES catalog.withdrawal(withdrawal_no)
 );
 CREATE INDEX news_untold ON catalog.news USING btree (news_no) WHERE (announced_through IS NOT NULL);
 grant insert, select on catalog.news to svc_runtime;
 grant update (announced_through) on catalog.news to svc_runtime;
+
+create table catalog.offered (
+  endpoint_no integer not null,
+  model_no integer not null,
+  constraint offered_pkey PRIMARY KEY (endpoint_no),
+  constraint offered_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no),
+  constraint offered_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+);
+grant delete, insert, select on catalog.offered to svc_runtime;
 
 create table catalog.price_history (
   history_no integer not null generated always as identity,
@@ -126,6 +138,23 @@ create table catalog.set_price (
 CREATE INDEX set_price_of_endpoint ON catalog.set_price USING btree (endpoint_no, from_day, set_no);
 CREATE TRIGGER set_price_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.set_price FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
 grant insert, select on catalog.set_price to svc_runtime;
+
+create table catalog.withdrawal (
+  withdrawal_no integer not null generated always as identity,
+  model_no integer not null,
+  endpoint_no integer,
+  left_at timestamp with time zone not null,
+  returned_at timestamp with time zone,
+  after_retirement boolean not null,
+  constraint withdrawal_pkey PRIMARY KEY (withdrawal_no),
+  constraint withdrawal_returns_after_it_left CHECK ((returned_at > left_at)),
+  constraint withdrawal_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no),
+  constraint withdrawal_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+);
+CREATE UNIQUE INDEX withdrawal_is_open_once ON catalog.withdrawal USING btree (model_no, endpoint_no) NULLS NOT DISTINCT WHERE (returned_at IS NULL);
+CREATE INDEX withdrawal_of_model ON catalog.withdrawal USING btree (model_no, left_at);
+grant delete, insert, select on catalog.withdrawal to svc_runtime;
+grant update (returned_at) on catalog.withdrawal to svc_runtime;
 
 create table ledger.block (
   book_id bigint not null,

@@ -1,7 +1,7 @@
 // Telling organizations what changed in models that they use: a hundred subscribers in each transaction, so that whoever is
 // interrupted goes on where it stopped and tells nobody twice.
 import { postgresReader, type RowReader } from '../analytics/index.ts';
-import { lockUntoldNews, setAnnouncedThrough, type UntoldNews } from '../catalog/index.ts';
+import { lockUntoldNews, noteWithdrawals, setAnnouncedThrough, type UntoldNews } from '../catalog/index.ts';
 import type { Pool } from '../db/index.ts';
 import { type Db, type Id, now } from '../kernel/index.ts';
 import { type NewFact, writeEvents } from '../ledger/index.ts';
@@ -61,6 +61,7 @@ async function tellNext(db: Db, reader: RowReader, news: readonly UntoldNews[]):
 
 /** Tells organizations of what the catalog noted, and returns how many events that were. */
 export async function tellOfModels(pool: Pool, reader?: RowReader): Promise<number> {
+  await pool.transaction((db) => noteWithdrawals(db, now()));
   let announced = 0;
   for (let turn = 0; turn < TURNS_MAX; turn++) {
     const facts = await pool.transaction(async (db) => {

@@ -32,7 +32,8 @@ export const eventTypes = {
   'member.removed': 'A member left the organization, or was removed.',
   'plan.changed': 'The plan of the organization changed.',
   'model.price_changed': 'A price of a model that the organization called within 30 days changed.',
-  'model.deprecated': 'A model that the organization called within 30 days is deprecated.',
+  'model.deprecated':
+    'A model that the organization called within 30 days is deprecated, or is not offered any more.',
   'legal.update': 'A legal document or the list of sub-processors changes.',
   'privacy.request.completed': 'The erasure of an end user was completed.',
   'org.closed': 'The organization was closed.',

@@ -317,3 +317,29 @@ test('of ten thousand organizations only those that use the model and hear of it
   expect(new Set(of_many.map(({ org_id }) => org_id)).size).toBe(400);
   expect((await facts()).filter(({ org_id }) => /0D\d+$/.test(org_id))).toEqual([]);
 }, 60_000);
+
+test('a model that left the catalog an hour ago is told once to who used it and subscribes, and to nobody else', async () => {
+  const [user, other] = (await Promise.all(['left', 'left-other'].map((slug) => world.tenant(slug)))) as [
+    Tenant,
+    Tenant,
+  ];
+  for (const tenant of [user, other]) await tenant.hook(NOWHERE, ['model.deprecated']);
+  await called(user, { model: 'acme/left-1' });
+  await load('1', '', 'acme/left-1');
+  await load('1', '', 'acme/stays-1');
+  await tellOfModels(pool);
+  const ofModel = async () => (await facts()).filter(({ payload }) => payload['model'] === 'acme/left-1');
+  expect(await ofModel()).toEqual([]);
+  shiftClock(3_601_000);
+  await Promise.all([tellOfModels(pool), tellOfModels(pool), tellOfModels(pool)]);
+  await tellOfModels(pool);
+  expect(await ofModel()).toEqual([
+    {
+      org_id: user.org_id,
+      payload: {
+        ...{ model: 'acme/left-1', endpoint_id: null, effective_at: expect.stringMatching(/Z$/) },
+        summary: 'The model is not offered any more.',
+      },
+    },
+  ]);
+});

@@ -16,7 +16,10 @@ interface ModelChange {
 
 const CHANGES_MAX = 100;
 
-/** What changed at `model` up to `at`, or was announced by then, newest first. The sandbox's stand-ins are no change. */
+/**
+ * What changed at `model` up to `at`, or was announced by then, newest first. The sandbox's stand-ins are no change,
+ * and what left the files or came back is one once it lasted an hour (`offer.ts`).
+ */
 export async function readChangelog(db: Db, of: { model: string; at: Date }): Promise<ModelChange[]> {
   const { rows } = await db.query<ModelChange>({
     name: 'catalog.read_changelog',
@@ -40,6 +43,17 @@ export async function readChangelog(db: Db, of: { model: string; at: Date }): Pr
              endpoint.id, effective_at, news.created_at
         from catalog.news join found using (model_no)
         left join catalog.endpoint using (endpoint_no)
+       where withdrawal_no is null
+      union all
+      select 'withdrawn-' || withdrawal_no, case when endpoint_no is null then 'retired' else 'endpoint' end, summary,
+             endpoint_id, left_at, left_at + interval '1 hour'
+        from catalog.withdrawal_shown join found using (model_no)
+       where left_at + interval '1 hour' <= $2 and not after_retirement
+      union all
+      select 'returned-' || withdrawal_no, case when endpoint_no is null then 'added' else 'endpoint' end,
+             returned_summary, endpoint_id, returned_at, returned_at + interval '1 hour'
+        from catalog.withdrawal_shown join found using (model_no)
+       where returned_at + interval '1 hour' <= $2
       union all
       select 'retired-' || deprecation_no, 'retired', 'The model is not called any more.', null,
              retires_at::timestamp at time zone 'UTC', retires_at::timestamp at time zone 'UTC'

@@ -11,6 +11,8 @@ export interface NewNews {
   readonly endpoint_no: number | null;
   readonly effective_at: Date;
   readonly summary: string;
+  /** The withdrawal that it is of, if any. */
+  readonly withdrawal_no?: number;
 }
 
 /** Stores what all who use the models are to be known. */
@@ -19,10 +21,10 @@ export async function insertNews(db: Db, news: readonly NewNews[], at: Date): Pr
   await db.query({
     name: 'catalog.insert_news',
     text: `
-      insert into catalog.news (topic, model_no, endpoint_no, effective_at, summary, created_at)
-      select topic, model_no, endpoint_no, effective_at, summary, $6
-        from unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[], $5::text[])
-             with ordinality as given (topic, model_no, endpoint_no, effective_at, summary, place)
+      insert into catalog.news (topic, model_no, endpoint_no, effective_at, summary, created_at, withdrawal_no)
+      select topic, model_no, endpoint_no, effective_at, summary, $6, withdrawal_no
+        from unnest($1::text[], $2::int[], $3::int[], $4::timestamptz[], $5::text[], $7::int[])
+             with ordinality as given (topic, model_no, endpoint_no, effective_at, summary, withdrawal_no, place)
        order by place`,
     values: [
       news.map(({ topic }) => topic),
@@ -31,6 +33,7 @@ export async function insertNews(db: Db, news: readonly NewNews[], at: Date): Pr
       news.map(({ effective_at }) => effective_at),
       news.map(({ summary }) => summary),
       at,
+      news.map(({ withdrawal_no }) => withdrawal_no ?? null),
     ],
   });
 }
