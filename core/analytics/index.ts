@@ -4,7 +4,6 @@ export { backfill, type CopiedDay } from './backfill/backfill.ts';
 export {
   firstSights,
   readAppDays,
-  sumApps,
   sumModels,
   sumOwnApps,
 } from './days/app-store.ts';
@@ -16,7 +15,7 @@ export {
   sumEndpoints,
   sumSteps,
 } from './days/store.ts';
-export { dayBefore, dropSums, SUMMED_DAYS, sumDays } from './days/sum.ts';
+export { dayBefore, dropSums, readAppSums, SUMMED_DAYS, sumAppWindows, sumDays } from './days/sum.ts';
 export { readDetails } from './details.ts';
 export { type Analytics, openAnalytics } from './engine/open.ts';
 export { postgresReader, readerOf } from './engine/postgres.ts';

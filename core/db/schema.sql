@@ -601,6 +601,20 @@ create policy everybody on public.app_day as permissive for all to public using 
 create policy own_org on public.app_day as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
 grant delete, insert, select, update on public.app_day to svc_runtime;
 
+create table public.app_window (
+  org_id text not null,
+  app_id text not null,
+  days integer not null,
+  models jsonb not null,
+  constraint app_window_pkey PRIMARY KEY (org_id, app_id, days),
+  constraint app_window_days_fkey FOREIGN KEY (days) REFERENCES ranked_window(days)
+);
+CREATE INDEX app_window_of_days ON public.app_window USING btree (days);
+alter table public.app_window enable row level security;
+create policy everybody on public.app_window as permissive for all to public using (true) with check (true);
+create policy own_org on public.app_window as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.app_window to svc_runtime;
+
 create table public.approval (
   id text not null,
   action text not null,
@@ -2381,6 +2395,14 @@ create table public.rail_task (
 );
 CREATE INDEX rail_task_waiting ON public.rail_task USING btree (next_at) WHERE (done_at IS NULL);
 grant delete, insert, select, update on public.rail_task to svc_runtime;
+
+create table public.ranked_window (
+  days integer not null,
+  since date not null,
+  constraint ranked_window_pkey PRIMARY KEY (days),
+  constraint ranked_window_days_check CHECK (((days >= 1) AND (days <= 90)))
+);
+grant delete, insert, select, update on public.ranked_window to svc_runtime;
 
 create table public.reconciliation_run (
   day date not null,

@@ -6,6 +6,7 @@ import {
   type RowReader,
   STEP,
   type StepCount,
+  sumAppWindows,
   sumDays,
   sumEndpoints,
   sumModels,
@@ -13,9 +14,10 @@ import {
 } from '../analytics/index.ts';
 import { type EndpointFigures, type ModelFigures, modelsOfEndpoints } from '../catalog/index.ts';
 import type { Pool } from '../db/index.ts';
+import type { Db } from '../kernel/index.ts';
 import { activeOrgs } from '../orgs/index.ts';
 import { quantile, tenth, together } from './middle.ts';
-import { noteApps, writeFigures } from './store.ts';
+import { listPublicApps, noteApps, writeFigures } from './store.ts';
 import { ATTEMPTS_MIN, type Content, STATS_DAYS, WEEK_DAYS } from './types.ts';
 
 /** Below this share of attempts that go well, an endpoint counts as degraded. */
@@ -115,7 +117,16 @@ async function makeFigures(pool: Pool, now: Date, min_orgs: number): Promise<Con
   };
 }
 
-/** Sums days, notes new apps and publishes the figures as of `now`; returns how many days were summed. */
+/** Apps that everybody may see, where staff do not keep them out. */
+async function shownApps(db: Db) {
+  const apps = await listPublicApps(db);
+  const active = await activeOrgs(db, [...new Set(apps.map(({ org_id }) => org_id))]);
+  return apps
+    .filter(({ org_id }) => active.has(org_id))
+    .map(({ org_id, slug }) => ({ org_id, app_id: slug }));
+}
+
+/** Sums days and windows, notes new apps and publishes the figures as of `now`; returns how many days were summed. */
 export async function publishFigures(
   pool: Pool,
   of: { now: Date; min_orgs: number; reader?: RowReader | undefined },
@@ -130,6 +141,7 @@ export async function publishFigures(
     sights.filter(({ org_id }) => active.has(org_id)),
     now,
   );
+  await sumAppWindows(pool, now, shownApps);
   await writeFigures(pool, await makeFigures(pool, now, min_orgs), now);
   return summed;
 }

@@ -1,6 +1,6 @@
 // Which apps and models are used most: `GET /v1/rankings`, for everybody.
 import { type Static, Type } from 'typebox';
-import { dayBefore, SUMMED_DAYS, sumApps, sumModels } from '../analytics/index.ts';
+import { dayBefore, readAppSums, SUMMED_DAYS, sumModels } from '../analytics/index.ts';
 import { type Context, named, operation, Time } from '../kernel/index.ts';
 import { SUMS_KEPT_MS } from './memory.ts';
 import { significant } from './middle.ts';
@@ -48,7 +48,7 @@ function ranked<T extends { id: string; requests: number; tokens: number }>(rows
     .slice(0, RANKED_MAX);
 }
 
-type AppSums = Awaited<ReturnType<typeof sumApps>>;
+type AppSums = Awaited<ReturnType<typeof readAppSums>>;
 type ModelSums = Awaited<ReturnType<typeof sumModels>>;
 
 interface Sums {
@@ -59,13 +59,14 @@ interface Sums {
 
 /** What was summed of the last `days`: the same until figures are published again. */
 function sumsOf(context: Context, days: number, refreshed_at: Date): Promise<Sums> {
-  const since = dayBefore(context.now(), days - 1);
+  const now = context.now();
+  const since = dayBefore(now, days - 1);
   const sum = async () => {
     const apps = await publicApps(context);
     const keys = apps.map(({ org_id, slug }) => ({ org_id, app_id: slug }));
     return {
       models: await sumModels(context.db, since),
-      apps: await sumApps(context.db, { apps: keys, since, model: null }),
+      apps: await readAppSums(context.db, { apps: keys, now, days, model: null }),
     };
   };
   const key = `sums ${days} ${refreshed_at.getTime()} ${since}`;

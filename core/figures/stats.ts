@@ -1,6 +1,6 @@
 // How a model did day by day, who uses it, and what changed: `GET /v1/models/{vendor}/{model}/stats`.
 import { type Static, Type } from 'typebox';
-import { dayBefore, type EndpointDay, readEndpointDays, sumApps } from '../analytics/index.ts';
+import { dayBefore, type EndpointDay, readAppSums, readEndpointDays } from '../analytics/index.ts';
 import {
   getNamedModel,
   type Model,
@@ -99,9 +99,10 @@ async function appsOf(context: Context, model: Model): Promise<ModelStats['apps'
   const apps = await publicApps(context);
   const shown = new Set((await appsShown(context)).map(({ slug }) => slug));
   const sums = await remembered(context, `stats ${model.id}`, () =>
-    sumApps(context.acrossOrgs.db, {
+    readAppSums(context.acrossOrgs.db, {
       apps: apps.map(({ org_id, slug }) => ({ org_id, app_id: slug })),
-      since: dayBefore(context.now(), WEEK_DAYS - 1),
+      now: context.now(),
+      days: WEEK_DAYS,
       model: model.id,
     }),
   );

@@ -25,6 +25,7 @@ export const steps = [
     'usage_view',
     'app',
     'app_day',
+    'app_window',
     'eval_result',
     'eval_call',
     'eval_run',

@@ -233,14 +233,15 @@ export async function listErasedSince(db: Db, since: Date): Promise<OrgId[]> {
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Deletes days of apps, and apps, that were noted of calls which arrived after an erasure or were summed while it ran; how many. */
+/** Deletes days and windows of apps, and apps, that were noted of calls which arrived after an erasure or were summed while it ran; how many. */
 export async function deleteAppSums(db: Db, org_id: OrgId): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>({
     name: 'org_erasure.delete_app_sums',
     text: `
       with days as (delete from app_day where org_id = $1 returning 1),
+           windows as (delete from app_window where org_id = $1 returning 1),
            apps as (delete from app where org_id = $1 returning 1)
-      select ((select count(*) from days) + (select count(*) from apps))::int as deleted`,
+      select ((select count(*) from days) + (select count(*) from windows) + (select count(*) from apps))::int as deleted`,
     values: [org_id],
   });
   return rows[0]?.deleted ?? 0;

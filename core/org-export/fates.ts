@@ -100,6 +100,7 @@ export const derived: Readonly<Record<string, string>> = {
   usage_value: 'sums of usage in another form',
   usage_unsummed: 'hours whose sums are being made; the calls are in requests',
   app_day: 'sums by day that are shown with apps; the calls are in requests',
+  app_window: 'sums of such days, for rankings',
   webhook_event: 'the content of deliveries, which have it',
   audit_chain: 'the end of each day of the audit log, made of its entries',
   eval_call: 'money that was kept for calls of runs; what they cost is in eval_runs and eval_results',
