@@ -38,7 +38,13 @@ export {
   readWriteoff,
 } from './read-store.ts';
 export { readCharged, readLotUse } from './report/charged-store.ts';
-export { listMetered, listMeteredAlike, type MeteredAlike, sumMetered } from './report/metered-store.ts';
+export {
+  findSpanOf,
+  listMetered,
+  listMeteredAlike,
+  type MeteredAlike,
+  sumMetered,
+} from './report/metered-store.ts';
 export {
   type CrossedDay,
   type DayMovements,

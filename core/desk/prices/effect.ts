@@ -1,15 +1,20 @@
 // What the calls of the last thirty days would have cost at another price: computed from their metering records by the price
 // function, so that it is exact to the micro-USD.
+import { setImmediate } from 'node:timers/promises';
 import { type PlannedPrice, priceOfUse, selectPrice } from '../../catalog/index.ts';
 import { type Context, type Db, monotonicMs, ServiceError } from '../../kernel/index.ts';
-import { listMeteredAlike, type MeteredAlike, meteredUsage } from '../../ledger/index.ts';
+import { findSpanOf, listMeteredAlike, type MeteredAlike, meteredUsage } from '../../ledger/index.ts';
 import { price } from '../../pricing/index.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
-/** Kinds of calls (alike in usage and price) that are counted at most, and for how long: an answer comes within a few seconds. */
-const ALIKE_MAX = 200_000;
-const TIME_MAX_MS = 4_000;
+/** How long calls are counted: an answer comes within about so long. */
+const TIME_MAX_MS = 2_000;
+/** Calls of a ledger that one statement reads, of all endpoints; more where that takes less than `SLICE_MS`. */
+const ROWS_MIN = 10_000;
+const ROWS_MAX = 160_000;
+const SLICE_MS = 100;
+const CALLS_AT_ONCE = 1_000;
 
 /** Sums in micro-USD of the calls that began in a span. */
 export interface PriceEffect {
@@ -73,43 +78,70 @@ function costsAt(db: Db, { endpoint, filed, before, after }: Planned): Costs {
   };
 }
 
-/** The effect of `planned` on the calls of the thirty days before `now`, the newest days first. */
-export async function effectOf(context: Context, planned: Planned): Promise<PriceEffect> {
-  const { db, shards } = context;
-  const until = context.now();
-  const since = new Date(until.getTime() - DAYS * DAY_MS);
-  const costs = costsAt(db, planned);
-  const started_ms = monotonicMs();
-  const sums = { calls: 0, cost_micro_usd: 0, before_micro_usd: 0, after_micro_usd: 0 };
-  let left = ALIKE_MAX;
-  let from = until;
-  while (from > since) {
-    const day = { from: new Date(Math.max(from.getTime() - DAY_MS, since.getTime())), until: from };
-    const found = await alikeOf({ shards, day, limit: left + 1 }, planned.endpoint.endpoint_no);
-    // A day is counted whole or not at all.
-    if (found.length > left) break;
-    left -= found.length;
-    for (const call of found) {
-      const { before, after } = await costs(call);
-      sums.calls += call.calls;
-      sums.cost_micro_usd += call.calls * call.cost_micro_usd;
-      const { before_micro_usd, after_micro_usd } = sums;
-      const more = countable(() => ({ before: before_micro_usd + before, after: after_micro_usd + after }));
-      sums.before_micro_usd = more.before;
-      sums.after_micro_usd = more.after;
-    }
-    from = day.from;
-    if (monotonicMs() - started_ms > TIME_MAX_MS) break;
-  }
-  return { from, until, complete: from <= since, ...sums };
+/** A span that is counted whole, by what it took: the next one takes about as long. */
+interface Slice {
+  readonly from: Date;
+  readonly found: readonly MeteredAlike[];
 }
 
-async function alikeOf(
-  { shards, day, limit }: { shards: Context['shards']; day: { from: Date; until: Date }; limit: number },
-  endpoint_no: number,
-): Promise<MeteredAlike[]> {
-  const found: MeteredAlike[] = [];
-  for (const name of shards.names)
-    found.push(...(await listMeteredAlike(shards.at(name), { endpoint_no, ...day, limit })));
-  return found;
+/** The calls of an endpoint before `until`, back to where a ledger has more than `rows` calls of all endpoints, or to `since`. */
+async function sliceOf(
+  { shards }: Context,
+  of: { endpoint_no: number; since: Date; until: Date; rows: number },
+): Promise<Slice> {
+  const { endpoint_no, since, until, rows } = of;
+  const ledgers = shards.names.map((name) => shards.at(name));
+  const starts = await Promise.all(ledgers.map((ledger) => findSpanOf(ledger, { from: since, until, rows })));
+  const from = new Date(Math.max(...starts.map(Number)));
+  const found = await Promise.all(
+    ledgers.map((ledger) => listMeteredAlike(ledger, { endpoint_no, from, until })),
+  );
+  return { from, found: found.flat() };
+}
+
+type Sums = { -readonly [K in 'calls' | `${'cost' | 'before' | 'after'}_micro_usd`]: number };
+
+async function addTo(sums: Sums, found: readonly MeteredAlike[], costs: Costs): Promise<void> {
+  for (const [place, call] of found.entries()) {
+    // Calls of customers may run in this process.
+    if (place % CALLS_AT_ONCE === CALLS_AT_ONCE - 1) await setImmediate();
+    const { before, after } = await costs(call);
+    sums.calls += call.calls;
+    sums.cost_micro_usd += call.calls * call.cost_micro_usd;
+    const { before_micro_usd, after_micro_usd } = sums;
+    const more = countable(() => ({ before: before_micro_usd + before, after: after_micro_usd + after }));
+    sums.before_micro_usd = more.before;
+    sums.after_micro_usd = more.after;
+  }
+}
+
+/**
+ * The effect of `planned` on the calls of the thirty days before `now`, the newest first: back to `from`, where the time is up. Each
+ * statement reads a number of calls that is given, whatever a day has.
+ */
+export async function effectOf(
+  context: Context,
+  planned: Planned,
+  time_max_ms = TIME_MAX_MS,
+): Promise<PriceEffect> {
+  const until = context.now();
+  const since = new Date(until.getTime() - DAYS * DAY_MS);
+  const costs = costsAt(context.db, planned);
+  const { endpoint_no } = planned.endpoint;
+  const started_ms = monotonicMs();
+  const sums: Sums = { calls: 0, cost_micro_usd: 0, before_micro_usd: 0, after_micro_usd: 0 };
+  let rows = ROWS_MIN;
+  let from = until;
+  while (from > since) {
+    const slice_ms = monotonicMs();
+    const slice = await sliceOf(context, { endpoint_no, since, until: from, rows });
+    await addTo(sums, slice.found, costs);
+    from = slice.from;
+    const now_ms = monotonicMs();
+    const took_ms = now_ms - slice_ms;
+    if (now_ms - started_ms + took_ms > time_max_ms) break;
+    if (took_ms < SLICE_MS) rows = Math.min(rows * 2, ROWS_MAX);
+    else if (took_ms > 3 * SLICE_MS) rows = Math.max(rows / 2, ROWS_MIN);
+  }
+  return { from, until, complete: from <= since, ...sums };
 }

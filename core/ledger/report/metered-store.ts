@@ -1,5 +1,5 @@
 // What was metered in a span of time, by the time inside the request id: the order of the primary key of metering records.
-import { crockford, type Db, type MicroUsd, type RequestId } from '../../kernel/index.ts';
+import { crockford, type Db, type MicroUsd, type RequestId, ulidMs } from '../../kernel/index.ts';
 import { ulidToUuid, uuidToUlid } from '../batch/encode.ts';
 import { type Metered, type MeteredRow, unitsOf } from '../read-store.ts';
 
@@ -53,10 +53,32 @@ export interface MeteredAlike extends Pick<Metered, 'units' | 'estimated' | 'pri
   readonly cost_micro_usd: MicroUsd;
 }
 
-/** Calls of an endpoint that began in a span, those that are alike together, at most `limit` such groups. */
+/**
+ * From when on at most `rows` calls, of all endpoints, began in a span; `from` where there are no more in all of it. Reads so many
+ * entries of an index. Calls of one millisecond stay together, so of more than `rows` in the last one all are in it.
+ */
+export async function findSpanOf(
+  ledger: Db,
+  { from, until, rows: at_most }: Span & { readonly rows: number },
+): Promise<Date> {
+  const { rows } = await ledger.query<{ request_id: string }>({
+    name: 'ledger.find_span',
+    text: `
+      select request_id from ledger.meter
+       where request_id >= $1 and request_id < $2
+       order by request_id desc offset $3 limit 1`,
+    values: [lowest(from), lowest(until), at_most],
+  });
+  const [next] = rows;
+  if (next === undefined) return from;
+  const ms = ulidMs(uuidToUlid(next.request_id));
+  return new Date(Math.min(ms + 1, until.getTime() - 1));
+}
+
+/** Calls of an endpoint that began in a span, those that are alike together. Reads all calls of the span: see `findSpanOf`. */
 export async function listMeteredAlike(
   ledger: Db,
-  { endpoint_no, from, until, limit }: Span & { readonly endpoint_no: number; readonly limit: number },
+  { endpoint_no, from, until }: Span & { readonly endpoint_no: number },
 ): Promise<MeteredAlike[]> {
   const { rows } = await ledger.query<MeteredRow & Omit<MeteredAlike, 'units'>>({
     name: 'ledger.list_metered_alike',
@@ -66,8 +88,8 @@ export async function listMeteredAlike(
              other_units
         from ledger.meter
        where request_id >= $1 and request_id < $2 and endpoint_no = $3
-       group by 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 limit $4`,
-    values: [lowest(from), lowest(until), endpoint_no, limit],
+       group by 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12`,
+    values: [lowest(from), lowest(until), endpoint_no],
   });
   return rows.map(({ calls, price_no, cost_micro_usd, estimated, ...units }) => ({
     ...{ calls, price_no, cost_micro_usd, estimated, units: unitsOf(units) },
