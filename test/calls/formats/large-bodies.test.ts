@@ -1,9 +1,9 @@
 // A large body is looked at as it comes, and sent on without being written anew: only the gateway's own members differ.
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { errorOf, open } from './caller.ts';
-import { refuse, wholeAnswer } from './upstream.ts';
-import { useWorld } from './world.ts';
+import { errorOf, open } from '../caller.ts';
+import { refuse, wholeAnswer } from '../upstream.ts';
+import { useWorld } from '../world.ts';
 
 const UPSTREAM = 'large-bodies';
 const MODEL = 'large/bodies';
