@@ -13,6 +13,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tenant } from '../registry/harness.ts';
 import { rowOf } from '../registry/rows.ts';
 import { type Engine, type Engines, openEngines } from './engines.ts';
+import { age, clear, storeSettled } from './summed.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -27,22 +28,12 @@ beforeAll(async () => {
   engine = engines.both[1];
   await engine.sink.insert([]);
 }, 120_000);
-beforeEach(async () => {
-  for (const table of ['request_row', 'request_attempt', 'usage_hour', 'usage_seal', 'usage_look'])
-    await engines.clickhouse.run({ name: 'test.clear', text: `truncate table if exists ${table}` });
-});
+beforeEach(() => clear(engines.clickhouse));
 
 function call(at_ms: number, other: Partial<RequestRow> = {}): RequestRow {
   const tenant = { org: { id: org_id }, live: { id: 'prj_x' }, key_id: 'key_x' } as unknown as Tenant;
   return rowOf(tenant, { request_id: ulid(start + at_ms) as RequestId, ...other });
 }
-/** Rows that were stored so long ago that no look calls them late. */
-const storeSettled = (rows: readonly RequestRow[]) =>
-  writeRows(
-    engines.clickhouse,
-    rows.map((row) => ({ ...row, stored_at: new Date(Date.now() - HOUR_MS) })),
-  );
-
 async function ask(filter: Partial<UsageFilter>, by: Partial<UsageBy> = {}) {
   const from = filter.from ?? new Date(start);
   const sums = await engine.reader.sumUsage(
@@ -90,9 +81,9 @@ test('usage is the same from summed hours as from rows, with late rows, copied d
           const days = [0, 1, 2].map((day) => new Date(start + day * DAY_MS).toISOString().slice(0, 10));
           const [old, fresh] = [made(copied), made(late)];
           for (const day of days) await holdDay(engines.clickhouse, day);
-          await storeSettled(old.slice(0, 2));
+          await storeSettled(engines.clickhouse, old.slice(0, 2));
           if (sums_between) await sumAll();
-          await storeSettled(old.slice(2));
+          await storeSettled(engines.clickhouse, old.slice(2));
           for (const day of days) await releaseDay(engines.clickhouse, day);
           await sumAll();
           await engine.sink.insert(fresh);
@@ -103,17 +94,14 @@ test('usage is the same from summed hours as from rows, with late rows, copied d
           );
         }
       })
-      .beforeEach(async () => {
-        for (const table of ['request_row', 'usage_hour', 'usage_seal', 'usage_look'])
-          await engines.clickhouse.run({ name: 'test.clear', text: `truncate table ${table}` });
-      }),
+      .beforeEach(() => clear(engines.clickhouse)),
     { numRuns: 5 },
   );
 }, 120_000);
 
 test('an hour is summed three quarters of an hour after its end, and its sums stay when its rows are gone', async () => {
   const rows = [call(1, { user_hash: 'u1', tags: { a: 'b' } }), call(HOUR_MS + 1)];
-  await storeSettled(rows);
+  await storeSettled(engines.clickhouse, rows);
   const at = (ms: number) => sumHours(engines.clickhouse, new Date(start + ms));
   expect(await at(HOUR_MS + 44 * 60_000)).toBe(0);
   expect(await at(HOUR_MS + 45 * 60_000)).toBe(1);
@@ -136,37 +124,12 @@ test('an hour is summed three quarters of an hour after its end, and its sums st
   expect(await countOrg(engines.clickhouse, org_id)).toBe(0);
 });
 
-/** As if everything that was summed until now, and the looks at it, were ten minutes older. */
-async function age(): Promise<void> {
-  for (const [table, column] of [
-    ['usage_look', 'checked'],
-    ['usage_seal', 'made_at'],
-    ['usage_hour', 'made_at'],
-  ] as const) {
-    const columns = await engines.clickhouse.query<{ name: string }>({
-      name: 'test.columns',
-      text: 'select name from system.columns where database = currentDatabase() and table = {table:String}',
-      values: { table },
-    });
-    const names = columns.map(({ name }) => name);
-    const read = names.map((name) => (name === column ? `${name} - toIntervalMinute(10)` : name));
-    await engines.clickhouse.run({
-      name: 'test.age',
-      text: `insert into ${table} (${names.join(', ')}) select ${read.join(', ')} from ${table}`,
-    });
-    await engines.clickhouse.run({
-      name: 'test.forget',
-      text: `delete from ${table} where ${column} > now64(6) - toIntervalMinute(5)`,
-    });
-  }
-}
-
 test('an hour that a row came to after it was summed is summed again, and the sums before are dropped', async () => {
   const row = call(1);
-  await storeSettled([row]);
+  await storeSettled(engines.clickhouse, [row]);
   await sumHours(engines.clickhouse, new Date(start + DAY_MS));
   // The call's row came two minutes ago.
-  await age();
+  await age(engines.clickhouse);
   const second = call(2, { cost_micro: 5 });
   await writeRows(engines.clickhouse, [{ ...second, stored_at: new Date(Date.now() - 120_000) }]);
   expect(await ask({})).toEqual([[0, 'acme/fast-1', 2, 1_258]]);
@@ -181,14 +144,14 @@ test('an hour that a row came to after it was summed is summed again, and the su
     return found?.n;
   };
   expect(await generations()).toBe(2);
-  await age();
+  await age(engines.clickhouse);
   await sumHours(engines.clickhouse, new Date(start + DAY_MS));
   expect(await generations()).toBe(1);
   expect(await ask({})).toEqual([[0, 'acme/fast-1', 2, 1_258]]);
 });
 
 test('sums of a job that was killed before it had them all are not read, and jobs at once sum once', async () => {
-  await storeSettled([call(1), call(2 * HOUR_MS)]);
+  await storeSettled(engines.clickhouse, [call(1), call(2 * HOUR_MS)]);
   await engines.clickhouse.run({
     name: 'test.half',
     text: `
@@ -203,7 +166,7 @@ test('sums of a job that was killed before it had them all are not read, and job
 
 test('an hour that a reader’s day begins in is divided between the two days', async () => {
   const half = 5.5 * HOUR_MS;
-  await storeSettled([call(half - 1), call(half)]);
+  await storeSettled(engines.clickhouse, [call(half - 1), call(half)]);
   await sumHours(engines.clickhouse, new Date(start + DAY_MS));
   const starts = [start, start + half];
   expect(await ask({}, { starts })).toEqual([

@@ -10,6 +10,8 @@ interface Statement {
   readonly values?: Readonly<Record<string, unknown>>;
   /** More groups end the statement with `TooManyGroups`, mostly long before it has read everything. */
   readonly groups_max?: number;
+  /** May have more groups than fit into memory: these are summed on disk. */
+  readonly is_large?: boolean;
 }
 
 /** A statement has more groups than it may. */
@@ -29,6 +31,7 @@ export interface ClickHouse {
 
 const QUERY_S = 10;
 const MEMORY_BYTES = 1_000_000_000;
+const GROUPS_BYTES = 300_000_000;
 /** A tail relies on it: what a statement stores can be read within this time of `stored_at`. */
 const INSERT_S = 5;
 /** Of a statement that copies rows (an erasure). */
@@ -69,7 +72,7 @@ export function openClickHouse(url: string): ClickHouse {
     log: { level: ClickHouseLogLevel.OFF },
   });
   return {
-    async query<Row>({ name, text, values = {}, groups_max }: Statement) {
+    async query<Row>({ name, text, values = {}, groups_max, is_large = false }: Statement) {
       try {
         const answer = await client.query({
           query: text,
@@ -81,6 +84,7 @@ export function openClickHouse(url: string): ClickHouse {
             // A row and what takes its place are always of the same day.
             do_not_merge_across_partitions_select_final: 1,
             use_skip_indexes_if_final: 0,
+            ...(is_large ? { max_bytes_before_external_group_by: String(GROUPS_BYTES) } : {}),
             ...(groups_max === undefined ? {} : { max_rows_to_group_by: String(groups_max) }),
           },
         });
@@ -91,7 +95,7 @@ export function openClickHouse(url: string): ClickHouse {
         throw away(error);
       }
     },
-    async run({ name, text, values = {} }) {
+    async run({ name, text, values = {}, is_large = false }) {
       await client.command({
         query: text,
         query_params: values as Record<string, unknown>,
@@ -99,6 +103,7 @@ export function openClickHouse(url: string): ClickHouse {
           ...settings(name, RUN_S),
           use_skip_indexes_if_final: 0,
           insert_deduplicate: 0,
+          ...(is_large ? { max_bytes_before_external_group_by: String(GROUPS_BYTES) } : {}),
         },
       });
     },

@@ -7,10 +7,11 @@
 import type { Environment, Id } from '../../kernel/index.ts';
 import { SEAL_AFTER_MS } from '../roll-up.ts';
 import { KEPT_DAYS } from '../store.ts';
-import { SUMMED_FIGURES } from '../usage/sums-store.ts';
 import type { ClickHouse } from './client.ts';
+import { FIGURES } from './figures-store.ts';
 import { at } from './filter-store.ts';
 import { HOUR_TYPES } from './tables-store.ts';
+import { SUMMED_DAYS, type SummedDay, sumDays } from './values-store.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -20,18 +21,11 @@ const SETTLED = `toIntervalSecond(${SETTLED_S})`;
 /** How old a look may get while nothing is to be done: readers search what was stored since for late rows. */
 const LOOK_EVERY_US = 5 * 60_000_000;
 /** More hours than this are not named one by one: such a question is answered from rows alone. */
-const NAMED_MAX = 1_000;
+export const NAMED_MAX = 1_000;
 const KEYS = ['org_id', 'environment', 'project_id', 'key_id', 'model', 'provider', 'byok', 'app_id'].join(
   ', ',
 );
 
-/** The figures of rows. */
-export const FIGURES = `
-  count() as requests, countIf(status = 'ok') as ok, countIf(status in ('error', 'rejected')) as errors,
-  sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cache_read_tokens) as cache_read_tokens,
-  sum(cache_write_tokens) as cache_write_tokens, sum(reasoning_tokens) as reasoning_tokens, sum(cost_micro) as cost_micro`;
-/** The same figures of sums `s`. */
-export const SUMMED = SUMMED_FIGURES.map((name) => `sum(s.${name}) as ${name}`).join(', ');
 const INTO = Object.keys(HOUR_TYPES).join(', ');
 const HOUR_OF = 'toUnixTimestamp(toStartOfHour(ts)) * 1000';
 /** The last look; of an installation without one, the year 1970. */
@@ -45,6 +39,16 @@ export interface SummedHours {
   readonly of_rows: readonly number[];
   /** No generation after it is read. Microseconds. */
   readonly checked: number;
+  /** In order: UTC days between these, none of whose hours is read from rows, with the generation of their sums by value. */
+  readonly days: readonly SummedDay[];
+}
+
+interface Found {
+  readonly until_ms: number;
+  readonly checked: number;
+  readonly late: readonly number[];
+  readonly open: readonly number[];
+  readonly days: readonly SummedDay[];
 }
 
 /** Which hours of `[from, to)` are read from sums; null where none is. */
@@ -55,12 +59,14 @@ export async function findSummed(
     readonly environment: Environment;
     readonly from: Date;
     readonly to: Date;
+    /** Whether days are asked for too. */
+    readonly by_value?: boolean;
   },
 ): Promise<SummedHours | null> {
   const first = Math.ceil(of.from.getTime() / HOUR_MS) * HOUR_MS;
   const end = Math.floor(of.to.getTime() / HOUR_MS) * HOUR_MS;
   if (end <= first) return null;
-  const [found] = await db.query<{ until_ms: number; checked: number; late: number[]; open: number[] }>({
+  const [found] = await db.query<Found>({
     name: 'analytics.find_summed',
     text: `
       with ${LOOK} as look
@@ -70,14 +76,20 @@ export async function findSummed(
                  and ts >= ${at('first')} and ts < ${at('end')} and ts < look.1 and stored_at > look.2 - ${SETTLED}) as late,
              (select groupArray(toUnixTimestamp(hour) * 1000) from
                (select hour from usage_seal where hour >= ${at('first')} and hour < ${at('end')}
-                 group by hour having argMax(state, made_at) <> 'summed')) as open`,
+                 group by hour
+                having argMax(state, made_at) <> 'summed' or maxIf(made_at, state <> 'summed') > look.2)) as open,
+             ${of.by_value === true ? SUMMED_DAYS : '[]'} as days`,
     values: { org_ids: of.org_ids, environment: of.environment, first, end },
   });
   if (found === undefined) return null;
   const until = Math.min(end, found.until_ms);
   const of_rows = [...new Set([...found.late, ...found.open])].filter((hour) => hour < until);
   if (until <= first || of_rows.length > NAMED_MAX) return null;
-  return { first, until, of_rows, checked: found.checked };
+  const broken = new Set(of_rows.map((hour) => Math.floor(hour / DAY_MS) * DAY_MS));
+  const days = found.days
+    .filter(([day]) => day + DAY_MS <= until && !broken.has(day))
+    .sort(([a], [b]) => a - b);
+  return { first, until, of_rows, checked: found.checked, days };
 }
 
 /** Conditions of sums and of rows that together count each call of a span once; parameters from `summedValues`. */
@@ -176,12 +188,12 @@ async function findWork(db: ClickHouse, kept_from: number): Promise<Work> {
   return work;
 }
 
-/** The hour of the first call that has a row; null without any. */
+/** The first hour of the day of the first call that has a row; null without any. */
 async function findFirstHour(db: ClickHouse, kept_from: number): Promise<number | null> {
   const [row] = await db.query<{ n: number; hour: number }>({
     name: 'analytics.find_first_hour',
     text: `
-      select count() as n, toUnixTimestamp(toStartOfHour(min(ts))) * 1000 as hour
+      select count() as n, toUnixTimestamp(toStartOfDay(min(ts))) * 1000 as hour
         from request_row where ts >= ${at('kept_from')}`,
     values: { kept_from },
   });
@@ -254,9 +266,10 @@ export async function sumHours(db: ClickHouse, now: Date): Promise<number> {
   const of_day = Map.groupBy(again, (hour) => Math.floor(hour / DAY_MS));
   for (const hours of of_day.values()) await sumDay(db, hours, clock);
   const added = await sumNew(db, { from, target, without: [...held, ...again], clock });
+  const days = await sumDays(db, { first: kept_from, until: target, clock, checked });
   const is_stale = clock - checked > LOOK_EVERY_US;
   // An hour after the target was summed where the clock of a test was set back: it is read from rows again.
-  if (from > target || (from === target && (again.length > 0 || is_stale)))
+  if (from > target || (from === target && (again.length + days > 0 || is_stale)))
     await writeLook(db, target, clock);
   await dropReplaced(db, checked);
   return again.length + added;

@@ -1,6 +1,7 @@
 // ClickHouse as the reader of rows.
 import type { RowReader } from '../engine/types.ts';
 import { listAdvisedCalls } from './advised-store.ts';
+import { sumUsageApart } from './apart-store.ts';
 import type { ClickHouse } from './client.ts';
 import * as days from './days-store.ts';
 import * as read from './read-store.ts';
@@ -26,7 +27,7 @@ export function clickHouseReader(db: ClickHouse): RowReader {
     listAnswered: (args) => read.listAnswered(db, args),
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) => sums.sumUsage(db, filter, by),
-    sumUsageApart: (filter, by) => sums.sumUsageApart(db, filter, by),
+    sumUsageApart: (filter, by) => sumUsageApart(db, filter, by),
     readArrivalLag: (args) => read.readArrivalLag(db, args),
     sumOrgs: (args, by) => sums.sumOrgs(db, args, by),
     countCapacity: (args) => sums.countCapacity(db, args),

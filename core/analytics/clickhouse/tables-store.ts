@@ -73,20 +73,23 @@ const ATTEMPT_TYPES: Readonly<Record<string, string>> = {
 const TIME = "DateTime64(3, 'UTC')";
 const HOUR = "DateTime('UTC')";
 const MADE = "DateTime64(6, 'UTC')";
+const FIGURE_TYPES = {
+  ...{ requests: 'UInt64', ok: 'UInt64', errors: 'UInt64', input_tokens: 'Int64', output_tokens: 'Int64' },
+  ...{ cache_read_tokens: 'Int64', cache_write_tokens: 'Int64', reasoning_tokens: 'Int64' },
+  cost_micro: 'Int64',
+} as const;
 /** What sums of an hour are made by, and their figures. */
 export const HOUR_TYPES = {
   ...{ org_id: 'String', environment: WORD, project_id: WORD, key_id: WORD, model: WORD, provider: WORD },
-  ...{
-    byok: 'Bool',
-    app_id: WORD,
-    requests: 'UInt64',
-    ok: 'UInt64',
-    errors: 'UInt64',
-    input_tokens: 'Int64',
-  },
-  ...{ output_tokens: 'Int64', cache_read_tokens: 'Int64', cache_write_tokens: 'Int64' },
-  ...{ reasoning_tokens: 'Int64', cost_micro: 'Int64' },
+  ...{ byok: 'Bool', app_id: WORD, ...FIGURE_TYPES },
 } as const;
+/** What sums by value of a UTC day are made by, and their figures: small numbers, of which the codec keeps a third less. */
+export const VALUE_TYPES = {
+  ...{ org_id: WORD, environment: WORD, kind: WORD, name: WORD, value: 'String' },
+  ...(Object.fromEntries(
+    Object.entries(FIGURE_TYPES).map(([name, type]) => [name, `${type} CODEC(T64, LZ4)`]),
+  ) as Readonly<Record<keyof typeof FIGURE_TYPES, string>>),
+};
 /** 2^56 less a time in microseconds: the earlier, the higher. */
 const VERSION =
   'UInt64 default bitShiftLeft(toUInt64(rank), 56) + (72057594037927935 - toUnixTimestamp64Micro(stored_at))';
@@ -147,6 +150,21 @@ const TABLES: readonly Table[] = [
     indexes: [],
     rest: 'engine = MergeTree order by (hour, made_at)',
   },
+  // Sums by value of UTC days, which go when their rows go (values-store.ts).
+  {
+    name: 'usage_value',
+    columns: { day: HOUR, made_at: MADE, ...VALUE_TYPES },
+    indexes: [],
+    rest: `engine = MergeTree partition by toYYYYMMDD(day) order by (org_id, environment, kind, name, value, made_at)
+  ttl day + toIntervalDay(${KEPT_DAYS.rows + 1}) settings index_granularity = 1024, ttl_only_drop_parts = 1,
+      min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1`,
+  },
+  {
+    name: 'usage_value_seal',
+    columns: { day: HOUR, org_id: 'String', made_at: MADE, state: WORD },
+    indexes: [],
+    rest: `engine = MergeTree order by (day, org_id, made_at) ttl day + toIntervalDay(${KEPT_DAYS.rows + 1})`,
+  },
   {
     name: 'usage_look',
     columns: { until: HOUR, checked: MADE },
@@ -185,6 +203,7 @@ export async function dropDays(db: ClickHouse, at: Date): Promise<number> {
   for (const [table, days] of [
     ['request_row', KEPT_DAYS.rows],
     ['request_attempt', KEPT_DAYS.attempts],
+    ['usage_value', KEPT_DAYS.rows],
   ] as const) {
     const before = new Date(at.getTime() - days * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
     const parts = await db.query<{ partition: string }>({

@@ -4,6 +4,7 @@ import type { RowSink } from '../engine/types.ts';
 import type { AttemptRow, RequestRow } from '../types.ts';
 import { type ClickHouse, isRowFault } from './client.ts';
 import { prepareTables, RANKS, ROW_TYPES } from './tables-store.ts';
+import { openDays } from './values-store.ts';
 
 /** A row, and what only a row that is copied from another engine brings with it. */
 export type CopiedRow = RequestRow & { readonly stored_at?: Date; readonly replays?: number };
@@ -139,6 +140,7 @@ export async function unlinkRows(
     return column === 'tags' ? `cast(map(), 'Map(LowCardinality(String), String)')` : column;
   });
   const times = request_ids.map(ulidMs);
+  await openDays(db, { org_id, request_ids });
   await db.run({
     name: 'analytics.unlink',
     text: `
@@ -153,7 +155,7 @@ export async function unlinkRows(
 
 /** Deletes rows, attempts and sums of an organization; a mask is written, and merges leave them out. */
 export async function eraseOrgRows(db: ClickHouse, org_id: Id<'org'>): Promise<void> {
-  for (const table of ['request_row', 'request_attempt', 'usage_hour'])
+  for (const table of ['request_row', 'request_attempt', 'usage_hour', 'usage_value', 'usage_value_seal'])
     await db.run({
       name: 'analytics.erase_org',
       text: `delete from ${table} where org_id = {org_id:String}`,
