@@ -28,15 +28,14 @@ async function ageTable(db: ClickHouse, table: string, column: string): Promise<
     values: { table },
   });
   const names = columns.map(({ name }) => name).filter((name) => name !== 'version');
-  const read = names.map((name) => (name === column ? `${name} - toIntervalMinute(10)` : name));
-  await db.run({
-    name: 'test.age',
-    text: `insert into ${table} (${names.join(', ')}) select ${read.join(', ')} from ${table}`,
-  });
-  await db.run({
-    name: 'test.forget',
-    text: `delete from ${table} where ${column} > now64(6) - toIntervalMinute(5)`,
-  });
+  const read = names.map((name) => (name === column ? `${name} - toIntervalMinute(10) as ${name}` : name));
+  const steps = [
+    `create table aged engine = Memory as select ${read.join(', ')} from ${table}`,
+    `truncate table ${table}`,
+    `insert into ${table} (${names.join(', ')}) select ${names.join(', ')} from aged`,
+    'drop table aged',
+  ];
+  for (const text of steps) await db.run({ name: 'test.age', text });
 }
 
 /** As if everything that was summed until now, and the looks at it, were ten minutes older; `rows` too where they are to be. */

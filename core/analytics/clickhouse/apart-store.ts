@@ -104,6 +104,7 @@ function groupsOf(parts: readonly Part[], by: UsageBy): (UsageFigures & { readon
   const total = parts
     .filter(({ is_all, of_bucket }) => of_bucket && !is_all)
     .reduce<UsageFigures>((sum, one) => plus(sum, one), NOTHING);
+  if (by.group === null) return total.requests === 0 ? [] : [{ ...total, key: '' }];
   const named = parts.filter(({ is_all, of_bucket }) => !is_all && !of_bucket);
   const all =
     parts.find(({ is_all, of_bucket }) => is_all && !of_bucket) ?? (by.group === 'tag' ? NOTHING : total);
