@@ -18,6 +18,8 @@ export interface SellerHosts {
   peek(host: string): Seller | null | undefined;
   /** Who is served at a host; null: nobody, or everybody where it is an address of our own. */
   at(host: string): Promise<Seller | null>;
+  /** What the storefront of a reseller calls it; null: it has none. */
+  nameOf(org_id: Id<'org'>): Promise<string | null>;
 }
 
 declare module '../kernel/operation/operation.ts' {

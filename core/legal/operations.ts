@@ -28,6 +28,7 @@ import {
   viewDocument,
   viewList,
 } from './schema.ts';
+import { sellerEntry } from './seller.ts';
 import { readPlatform } from './setting.ts';
 import { listAcceptances } from './store.ts';
 import { readLists } from './subprocessors.ts';
@@ -158,7 +159,8 @@ export const listSubprocessorsOperation = operation({
   name: 'legal.subprocessors',
   method: 'GET',
   path: '/v1/legal/subprocessors',
-  summary: 'Show who processes data for the service, and the next list',
+  summary:
+    'Show who processes data for the service, and the next list; a customer of a reseller finds that first',
   audience: everybody,
   input: Type.Object({}),
   output: SubprocessorListView,
@@ -167,7 +169,9 @@ export const listSubprocessorsOperation = operation({
   async run(context) {
     const { current, pending } = await readLists(context);
     if (current === null) throw notFound();
-    return viewList(current, { entries: await currentSubprocessors(context), pending });
+    const seller = await sellerEntry(context, orgCaller(context).org_id);
+    const entries = [...(seller === null ? [] : [seller]), ...(await currentSubprocessors(context))];
+    return viewList(current, { entries, pending });
   },
 });
 
@@ -242,7 +246,10 @@ const ropaOperation = operation({
     const { org_id } = orgCaller(context);
     const policy = await findDataPolicy(context.db, org_id);
     if (policy === null) throw notFound();
-    const rows = processingRecord(policy.data_policy, await currentSubprocessors(context));
+    const rows = processingRecord(policy.data_policy, {
+      subprocessors: await currentSubprocessors(context),
+      reseller: await sellerEntry(context, org_id),
+    });
     if (format === 'csv') {
       const body = csv(processingFields, rows);
       return new FileAnswer({ content_type: 'text/csv; charset=utf-8', filename: 'ropa.csv', body });

@@ -1,6 +1,7 @@
 // What the public pages of legal texts show.
 import { type Context, notFound } from '../kernel/index.ts';
 import { versionInForce } from './documents.ts';
+import { sellerEntry } from './seller.ts';
 import { listVersions } from './store.ts';
 import { currentSubprocessors, namedVersion, subprocessorTable, textOf } from './texts.ts';
 import { documentKinds } from './types.ts';
@@ -31,7 +32,9 @@ export async function readLegalPage(
 ): Promise<LegalPage> {
   if (kind === null) return contents(context);
   if (kind === 'subprocessors' && version === null) {
-    const markdown = `# Sub-processors\n\n${subprocessorTable(await currentSubprocessors(context))}`;
+    const seller = await sellerEntry(context, null);
+    const entries = [...(seller === null ? [] : [seller]), ...(await currentSubprocessors(context))];
+    const markdown = `# Sub-processors\n\n${subprocessorTable(entries)}`;
     return { title: 'Sub-processors', markdown };
   }
   const known = documentKinds.find((one) => one === kind);

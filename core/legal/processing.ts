@@ -21,6 +21,8 @@ interface Activity {
   readonly people: string;
   readonly categories: string;
   readonly recipients: 'model providers' | 'other sub-processors' | 'none';
+  /** What a reseller has of its customers: it is a recipient where the organization has one. */
+  readonly reseller?: true;
   readonly retention: (policy: Pick<OrgDataPolicy, 'logging' | 'retention_days'>) => string;
 }
 
@@ -50,6 +52,8 @@ const activities: readonly Activity[] = [
     people: 'end users of the customer',
     categories: 'a digest of the end-user id, network prefix, counts of tokens, cost',
     recipients: 'none',
+    // Sums by customer, model and day.
+    reseller: true,
     retention: () => '400 days, then daily sums alone; single attempts 90 days',
   },
   {
@@ -74,6 +78,7 @@ const activities: readonly Activity[] = [
     people: 'billing contacts',
     categories: 'name, address, tax number, references of payments; no card numbers',
     recipients: 'other sub-processors',
+    reseller: true,
     retention: () => LAW,
   },
   {
@@ -90,6 +95,7 @@ const activities: readonly Activity[] = [
     people: 'members of the organization',
     categories: 'what they write in tickets',
     recipients: 'other sub-processors',
+    reseller: true,
     retention: () => 'while the organization exists',
   },
   {
@@ -108,18 +114,26 @@ export const processingFields = [
 
 type ProcessingRow = Readonly<Record<(typeof processingFields)[number], string>>;
 
-/** The record for an organization with `policy`, with those who are on the list of sub-processors now. */
+interface Recipients {
+  /** Those on the list now. */
+  readonly subprocessors: readonly Subprocessor[];
+  /** The reseller of the organization; null: it has none. */
+  readonly reseller: Subprocessor | null;
+}
+
+/** The record for an organization with `policy`, with who gets data now. */
 export function processingRecord(
   policy: Pick<OrgDataPolicy, 'logging' | 'retention_days'>,
-  subprocessors: readonly Subprocessor[],
+  { subprocessors, reseller }: Recipients,
 ): ProcessingRow[] {
   const given = (recipients: Activity['recipients']) => {
     if (recipients === 'none') return [];
     const to_models = recipients === 'model providers';
     return subprocessors.filter(({ category }) => (category === 'model provider') === to_models);
   };
-  return activities.map(({ activity, role, people, categories, recipients, retention }) => {
-    const to = given(recipients);
+  return activities.map(({ activity, role, people, categories, recipients, retention, ...more }) => {
+    const sold = more.reseller === true && reseller !== null ? [reseller] : [];
+    const to = [...sold, ...given(recipients)];
     const places = [...new Set(to.map(({ location }) => location))];
     return {
       ...{ activity, role, people, categories },

@@ -1,8 +1,8 @@
 // Whose storefront is at which host, remembered for seconds, so that no request waits for a question to the database.
 import type { Seller, SellerHosts } from '../identity/index.ts';
-import { type Db, monotonicMs } from '../kernel/index.ts';
+import { type Db, type Id, monotonicMs } from '../kernel/index.ts';
 import { hostKey, slugOf } from './host-name.ts';
-import { findSeller } from './store.ts';
+import { findSeller, findStorefront } from './store.ts';
 
 /** As long as a host serves on after its domain was given up. */
 const LIFE_MS = 15_000;
@@ -47,6 +47,10 @@ export class HostMemory implements SellerHosts {
     const asked = this.#asked.get(key) ?? this.#ask(key);
     this.#asked.set(key, asked);
     return asked.finally(() => this.#asked.delete(key));
+  }
+
+  async nameOf(org_id: Id<'org'>): Promise<string | null> {
+    return (await findStorefront(this.#db, org_id))?.display_name ?? null;
   }
 
   async #ask(key: string): Promise<Seller | null> {

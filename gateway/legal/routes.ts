@@ -31,7 +31,11 @@ async function show(
   await takeTurn(parts, request, reply, { kind: 'public' });
   const { pool, log, services } = parts;
   const request_id = request.id as RequestId;
-  const context = createContext({ request_id, caller: { kind: 'public' }, pool, log, services });
+  const context = createContext({
+    ...{ request_id, caller: { kind: 'public' }, pool, log, services },
+    // The list names whose storefront it is read at.
+    requestHeader: (name) => (name === 'host' ? (request.headers.host ?? null) : null),
+  });
   const { kind = null, version = null } = request.params;
   try {
     const page = await readLegalPage(context, { kind, version });

@@ -84,6 +84,7 @@ export async function startStorefronts(
   const seller_hosts: SellerHosts = {
     peek: (host) => hosts.memory?.peek(host),
     at: async (host) => (hosts.memory as HostMemory).at(host),
+    nameOf: async (org_id) => (hosts.memory as HostMemory).nameOf(org_id),
   };
   const sign_in = signInSettings(
     readConfig({ SVC_CONSOLE_ORIGINS: 'https://console.platform.example', ...env }),
