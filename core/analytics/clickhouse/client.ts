@@ -58,8 +58,11 @@ function away(cause: unknown): ServiceError {
   return refusal;
 }
 
-function settings(name: string, seconds: number) {
-  return { log_comment: name, max_execution_time: seconds, max_memory_usage: String(MEMORY_BYTES) };
+function settings(name: string, seconds: number, is_large = false) {
+  return {
+    ...{ log_comment: name, max_execution_time: seconds, max_memory_usage: String(MEMORY_BYTES) },
+    ...(is_large ? { max_bytes_before_external_group_by: String(GROUPS_BYTES) } : {}),
+  };
 }
 
 /** A client of the server at `url` (`http://user:password@host:8123/database`), whose credentials are shown nowhere. */
@@ -79,12 +82,11 @@ export function openClickHouse(url: string): ClickHouse {
           query_params: values as Record<string, unknown>,
           format: 'JSONEachRow',
           clickhouse_settings: {
-            ...settings(name, QUERY_S),
+            ...settings(name, QUERY_S, is_large),
             output_format_json_quote_64bit_integers: 0,
             // A row and what takes its place are always of the same day.
             do_not_merge_across_partitions_select_final: 1,
             use_skip_indexes_if_final: 0,
-            ...(is_large ? { max_bytes_before_external_group_by: String(GROUPS_BYTES) } : {}),
             ...(groups_max === undefined ? {} : { max_rows_to_group_by: String(groups_max) }),
           },
         });
@@ -100,10 +102,9 @@ export function openClickHouse(url: string): ClickHouse {
         query: text,
         query_params: values as Record<string, unknown>,
         clickhouse_settings: {
-          ...settings(name, RUN_S),
+          ...settings(name, RUN_S, is_large),
           use_skip_indexes_if_final: 0,
           insert_deduplicate: 0,
-          ...(is_large ? { max_bytes_before_external_group_by: String(GROUPS_BYTES) } : {}),
         },
       });
     },

@@ -18,7 +18,7 @@ import { VALUE_TYPES } from './tables-store.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Longer than an erasure takes to write a batch of rows anew, which ends after 60 seconds. */
-export const OPEN_S = 120;
+const OPEN_S = 120;
 const OPEN_US = OPEN_S * 1_000_000;
 /** A run begins no day after so long, so that the leader can stop while an installation that had no sums gets them. */
 const RUN_MS = 60_000;
@@ -73,7 +73,7 @@ export async function openDays(
 }
 
 /** Of the generations of a day of an organization or, where `org_id` is "", of all. Microseconds; 0: none. */
-export interface DaySeals {
+interface DaySeals {
   readonly day_ms: number;
   readonly org_id: string;
   /** The last that was made, and the last that every reader knows. */
@@ -97,7 +97,7 @@ const wholeOf = (of_day: readonly DaySeals[]) => of_day.find(({ org_id }) => org
  * Which days are summed at `clock`, the newest first: those of `hours`, of which all 24 hours are summed, without a generation as new
  * as theirs, and what was opened of the others, once who opened it has ended.
  */
-export function findDue(
+function findDue(
   hours: readonly { readonly day_ms: number; readonly made_us: number }[],
   seals: readonly DaySeals[],
   clock: number,
@@ -117,7 +117,7 @@ export function findDue(
 }
 
 /** The generations of which others took the place: of each day, those before `made_us` of an organization ("": of all). */
-export function findReplaced(seals: readonly DaySeals[]): Pick<DaySeals, 'day_ms' | 'org_id' | 'known_us'>[] {
+function findReplaced(seals: readonly DaySeals[]): Pick<DaySeals, 'day_ms' | 'org_id' | 'known_us'>[] {
   return [...Map.groupBy(seals, ({ day_ms }) => day_ms).values()].flatMap((of_day) => {
     const whole_us = wholeOf(of_day)?.known_us ?? 0;
     return of_day
