@@ -45,7 +45,7 @@ export { attemptOutcomes, rowStatuses } from './types.ts';
 export { usageGranularities, usageRange, usageRanges } from './usage/buckets.ts';
 export { allPartsOf, exportOf, groupSeriesInput, partsOf, usageParts } from './usage/shape.ts';
 export { getUsageOperation, sumUsageByDay, UsageView, usageGroupings } from './usage.ts';
-export { sumMissing } from './values/sum.ts';
+export { sumMissing, sumSpans } from './values/sum.ts';
 export {
   createUsageViewOperation,
   deleteUsageViewOperation,

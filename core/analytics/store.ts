@@ -5,6 +5,7 @@ import { armSampleColumns } from './samples/experiments.ts';
 import { sampleColumns } from './samples/samples.ts';
 import { shadowSampleColumns } from './samples/shadows.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
+import { dropOldSpans } from './values/spans-store.ts';
 import { dropSaid } from './values/store.ts';
 
 /** The columns of a row but `replays`, which is added later than the row. */
@@ -165,6 +166,7 @@ export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 export async function dropOldDays(db: Db, at: Date): Promise<number> {
   const before = (days: number) => new Date(at.getTime() - days * DAY_MS).toISOString().slice(0, 10);
   await dropSaid(db, new Date(before(KEPT_DAYS.rows)));
+  await dropOldSpans(db, new Date(before(KEPT_DAYS.rows)));
   let dropped = 0;
   for (;;) {
     const { rows } = await db.query<{ part: string | null }>({

@@ -3681,6 +3681,58 @@ create table public.usage_seal (
 );
 grant delete, insert, select, update on public.usage_seal to svc_runtime;
 
+create table public.usage_span (
+  org_id text not null,
+  environment text not null,
+  kind text not null,
+  name text not null,
+  level smallint not null,
+  start timestamp with time zone not null,
+  value text not null,
+  requests bigint not null,
+  ok bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_micro bigint not null,
+  constraint usage_span_pkey PRIMARY KEY (org_id, environment, level, start, kind, name, value),
+  constraint usage_span_kind CHECK ((kind = ANY (ARRAY['tag'::text, 'user'::text, 'session'::text])))
+);
+alter table public.usage_span enable row level security;
+create policy everybody on public.usage_span as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_span as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_span to svc_runtime;
+
+create table public.usage_spanned (
+  org_id text not null,
+  environment text not null,
+  level smallint not null,
+  start timestamp with time zone not null,
+  kind text not null,
+  name text not null,
+  constraint usage_spanned_pkey PRIMARY KEY (org_id, environment, level, start, kind, name)
+);
+alter table public.usage_spanned enable row level security;
+create policy everybody on public.usage_spanned as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_spanned as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_spanned to svc_runtime;
+
+create table public.usage_unspanned (
+  org_id text not null,
+  environment text not null,
+  level smallint not null,
+  start timestamp with time zone not null,
+  constraint usage_unspanned_pkey PRIMARY KEY (org_id, environment, level, start)
+);
+CREATE INDEX usage_unspanned_next ON public.usage_unspanned USING btree (level, start DESC);
+alter table public.usage_unspanned enable row level security;
+create policy everybody on public.usage_unspanned as permissive for all to public using (true) with check (true);
+create policy own_org on public.usage_unspanned as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
+grant delete, insert, select, update on public.usage_unspanned to svc_runtime;
+
 create table public.usage_unsummed (
   org_id text not null,
   environment text not null,
@@ -3689,6 +3741,7 @@ create table public.usage_unsummed (
   constraint usage_unsummed_pkey PRIMARY KEY (org_id, environment, hour)
 );
 CREATE INDEX usage_unsummed_newest ON public.usage_unsummed USING btree (hour DESC);
+CREATE TRIGGER usage_unsummed_makes_spans AFTER DELETE ON public.usage_unsummed REFERENCING OLD TABLE AS summed FOR EACH STATEMENT EXECUTE FUNCTION usage_hour_is_summed();
 alter table public.usage_unsummed enable row level security;
 create policy everybody on public.usage_unsummed as permissive for all to public using (true) with check (true);
 create policy own_org on public.usage_unsummed as restrictive for all to svc_tenant using ((org_id = current_setting('svc.org_id'::text, true))) with check ((org_id = current_setting('svc.org_id'::text, true)));
@@ -5682,6 +5735,13 @@ begin
      and (kind, name, value) in (
        select 'user', '', old.user_hash union all select 'session', '', old.session_id
        union all select 'tag', key, tag.value from jsonb_each_text(old.tags) as tag);
+  perform pg_advisory_xact_lock_shared(20260102);
+  delete from usage_span as s
+   using (select 'user' as kind, '' as name, old.user_hash as value union all select 'session', '', old.session_id
+          union all select 'tag', key, tag.value from jsonb_each_text(old.tags) as tag) as said,
+         unnest('{1,2,3,4}'::smallint[]) as of (level)
+   where s.org_id = old.org_id and s.environment = old.environment and s.kind = said.kind and s.name = said.name
+     and s.level = of.level and s.start = usage_span_start(of.level, of_hour) and s.value = said.value;
   return null;
 end $function$
 ;
@@ -5733,4 +5793,37 @@ begin
   on conflict (org_id, environment, hour) do update set changed_at = usage_unsummed.changed_at;
   return null;
 end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.usage_hour_is_summed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(20260102);
+  insert into usage_unspanned (org_id, environment, level, start)
+  select distinct org_id, environment, level, usage_span_start(level, hour)
+    from summed cross join unnest('{1,2,3,4}'::smallint[]) as level
+   order by 1, 2, 3, 4
+  on conflict do nothing;
+  delete from usage_spanned
+   where (org_id, environment, level, start) in (
+     select org_id, environment, level, usage_span_start(level, hour)
+       from summed cross join unnest('{1,2,3,4}'::smallint[]) as level);
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.usage_span_length(level smallint)
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+RETURN make_interval(hours => (6 * (((4)::double precision ^ ((level - 1))::double precision))::integer))
+;
+
+CREATE OR REPLACE FUNCTION public.usage_span_start(level smallint, at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+RETURN date_bin(make_interval(hours => (6 * (((4)::double precision ^ ((level - 1))::double precision))::integer)), at, '1970-01-01 00:00:00+00'::timestamp with time zone)
 ;

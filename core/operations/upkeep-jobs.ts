@@ -6,6 +6,7 @@ import {
   rollUpUsage,
   sumMissing,
   summariseArrivals,
+  sumSpans,
 } from '../analytics/index.ts';
 import { purgeNotices } from '../credits/index.ts';
 import { eachShard, type Pool } from '../db/index.ts';
@@ -60,7 +61,10 @@ export function upkeepJobs(pool: Pool, rows: Partial<Pick<Services, 'row_keeper'
       name: 'roll_up_usage',
       every_ms: 60 * SECOND,
       run: async () =>
-        (await rollUpUsage(pool, now())) + (await sumMissing(pool)) + ((await keeper?.sumHours(now())) ?? 0),
+        (await rollUpUsage(pool, now())) +
+        (await sumMissing(pool)) +
+        (await sumSpans(pool)) +
+        ((await keeper?.sumHours(now())) ?? 0),
     },
     {
       name: 'row_partitions',

@@ -99,6 +99,9 @@ export const passing: Readonly<Record<string, string>> = {
 export const derived: Readonly<Record<string, string>> = {
   usage_value: 'sums of usage in another form',
   usage_unsummed: 'hours whose sums are being made; the calls are in requests',
+  usage_span: 'sums of usage in another form',
+  usage_spanned: 'which of these sums there are',
+  usage_unspanned: 'which of these sums are being made',
   app_day: 'sums by day that are shown with apps; the calls are in requests',
   app_window: 'sums of such days, for rankings',
   webhook_event: 'the content of deliveries, which have it',

@@ -178,10 +178,10 @@ test('killed at every step: each erasure comes to its end, and no row is counted
   // Its calls are one app's of one day, and of two hours with six sums each by one thing; whether that day and those hours were
   // summed by then is a matter of when the jobs ran.
   const counted = async (org: Org) => {
-    const { app_day = 0, usage_value = 0, usage_unsummed = 0, ...rows } = (await read(org)).erased;
-    expect([org.slug, app_day <= 1, [0, 6, 12].includes(usage_value), usage_unsummed <= 2]).toEqual([
-      ...[org.slug, true, true, true],
-    ]);
+    const { app_day = 0, usage_value = 0, ...others } = (await read(org)).erased;
+    const { usage_unsummed = 0, usage_unspanned = 0, ...rows } = others;
+    expect([org.slug, app_day <= 1, [0, 6, 12].includes(usage_value)]).toEqual([org.slug, true, true]);
+    expect([usage_unsummed <= 2, usage_unspanned <= 8]).toEqual([true, true]);
     return rows;
   };
   const usual = await counted(untouched);
@@ -194,7 +194,7 @@ test('killed at every step: each erasure comes to its end, and no row is counted
   expect((await read(many)).erased['credit_notice']).toBe(2_500);
   expect(await world.rows('select 1 from credit_notice')).toEqual([]);
   const ids = all.map(({ id }) => id);
-  for (const table of ['usage_hour', 'usage_value', 'usage_unsummed'])
+  for (const table of ['usage_hour', 'usage_value', 'usage_unsummed', 'usage_span', 'usage_unspanned'])
     expect(await world.rows(`select 1 from ${table} where org_id = any ($1)`, [ids])).toEqual([]);
   expect(await world.rows(`select 1 from person where email like '%erased-org-%'`)).toEqual([]);
   await world.expectRight();

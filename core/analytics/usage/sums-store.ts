@@ -56,7 +56,7 @@ interface Places {
  * apart is read once, so that both have the same calls.
  */
 export function answerText(counted: string, { starts, most }: Places, apart: boolean): string {
-  const bucket = `(${starts}::timestamptz[])[width_bucket(ts, ${starts}::timestamptz[])]`;
+  const bucket = bucketOf(starts);
   if (!apart)
     return `
   summed as (select ${bucket} as bucket, key, ${AGAIN} from ${counted} group by 1, 2),
@@ -73,8 +73,12 @@ export function answerText(counted: string, { starts, most }: Places, apart: boo
   ${apartText('select * from summed where is_bucket', 'select * from summed where not is_bucket', most)}`;
 }
 
+/** The start of the bucket of `ts`. */
+export const bucketOf = (starts: string) =>
+  `(${starts}::timestamptz[])[width_bucket(ts, ${starts}::timestamptz[])]`;
+
 /** One after another sums of buckets, without a key, and those of keys, without a bucket. */
-function apartText(series: string, groups: string, most: string): string {
+export function apartText(series: string, groups: string, most: string): string {
   return `
   ranked as (
     select key, ${FIGURES}, row_number() over (order by cost_micro desc, key collate "C") as place

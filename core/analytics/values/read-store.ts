@@ -3,6 +3,8 @@
 import type { Db } from '../../kernel/index.ts';
 import {
   answerText,
+  apartText,
+  bucketOf,
   isSaid,
   readApart,
   SUMMED_FIGURES,
@@ -13,6 +15,7 @@ import type { UsageBy, UsageFilter } from '../usage-store.ts';
 import { KNOWN_KINDS } from './store.ts';
 
 const FIGURES = SUMMED_FIGURES.join(', ');
+const AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
 const NEGATED = SUMMED_FIGURES.map((name) => `-${name}`).join(', ');
 
 /** What a row is grouped by, and what sums of hours are; $8 is the group, $9 the tag. */
@@ -41,22 +44,30 @@ const KNOWN = `
    where ${OF_ORG} and kind = $10 and name = '' and ${BETWEEN} and hour not in (select hour from of_rows)
      and hour not in (select hour from unsummed)`;
 
-/** The `offset` has each hour looked up by itself: joined otherwise, all rows of the organization are read for a few hours. */
-const text = (said: boolean, apart: boolean) => `
-  with edge as (
+const EDGE = `
+  edge as (
     select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
            least(coalesce((select until from usage_seal), '-infinity'), date_trunc('hour', $4::timestamptz, 'UTC')) as until,
            $7::timestamptz as kept_from, $9::text as tag),
-  unsummed as (select hour from usage_unsummed where ${OF_ORG} and ${BETWEEN}),
+  unsummed as (select hour from usage_unsummed where ${OF_ORG} and ${BETWEEN})`;
+const SPLIT = `select hour from unnest($6::timestamptz[]) as split (hour) where ${BETWEEN}`;
+const MANY = `
+  select hour from usage_value
+   where ${OF_ORG} and kind = $8 || '_many' and name in ('', $9) and ${BETWEEN} and hour >= $7`;
+const EDGE_ROWS = `
+  ${OF_ROW} from request_row where ${OF_ORG} and ts >= $3 and ts < $4 and ts >= (select greatest(first, until) from edge)
+  union all ${OF_ROW} from request_row where ${OF_ORG} and ts >= $3 and ts < $4 and ts < (select first from edge)`;
+/** The `offset` has each hour looked up by itself: joined otherwise, all rows of the organization are read for a few hours. */
+const rowsOf = (hours: string) => `
+  select call.* from ${hours} as of_hour cross join lateral (
+    ${OF_ROW} from request_row
+     where ${OF_ORG} and ts >= of_hour.hour and ts < of_hour.hour + interval '1 hour' and ts >= $3 and ts < $4
+    offset 0) as call`;
+
+/** What hours sum to, by what is known of them and, if `said`, by what callers said. */
+const countedText = (said: boolean, edge_rows = EDGE_ROWS) => `
   of_rows as (
-    select hour from unnest($6::timestamptz[]) as split (hour) where ${BETWEEN}
-    ${
-      said
-        ? `union select hour from unsummed where hour >= $7
-    union select hour from usage_value
-           where ${OF_ORG} and kind = $8 || '_many' and name in ('', $9) and ${BETWEEN} and hour >= $7`
-        : ''
-    }),
+    ${SPLIT} ${said ? `union select hour from unsummed where hour >= $7 union ${MANY}` : ''}),
   ${said ? `said as materialized (${SAID}),` : ''}
   counted (ts, key, ${FIGURES}) as (
     ${KNOWN}
@@ -64,23 +75,55 @@ const text = (said: boolean, apart: boolean) => `
     union all
     select hour, ${KEY_OF_HOUR}, ${FIGURES} from usage_hour
      where ${OF_ORG} and hour in (select hour from unsummed) and hour not in (select hour from of_rows)
-    union all
-    select call.* from of_rows cross join lateral (
-      ${OF_ROW} from request_row
-       where ${OF_ORG} and ts >= of_rows.hour and ts < of_rows.hour + interval '1 hour' and ts >= $3 and ts < $4
-      offset 0) as call
-    union all ${OF_ROW} from request_row
-     where ${OF_ORG} and ts >= $3 and ts < $4 and ts >= (select greatest(first, until) from edge)
-    union all ${OF_ROW} from request_row
-     where ${OF_ORG} and ts >= $3 and ts < $4 and ts < (select first from edge)),
+    union all ${rowsOf('of_rows')}
+    union all ${edge_rows})`;
+const text = (said: boolean, apart: boolean) => `
+  with ${EDGE}, ${countedText(said)},
   ${answerText('counted', { starts: '$5', most: '$11' }, apart)}`;
+
+/**
+ * Of what callers said, buckets are summed of what is known of hours, and keys of as long spans as are kept, then of hours, then of rows.
+ * What no key has is of calls that said nothing, and of those whose rows are gone.
+ */
+const SPANNED = `
+  with ${EDGE},
+  edge_rows (ts, key, ${FIGURES}) as materialized (${EDGE_ROWS}),
+  ${countedText(false, 'select * from edge_rows')},
+  series as (select bucket, ${AGAIN} from (select ${bucketOf('$5')} as bucket, ${FIGURES} from counted) as one group by bucket),
+  spans as materialized (
+    select level, start, start + usage_span_length(level) as stop from usage_spanned as s
+     where ${OF_ORG} and kind = $8 and name = $9 and start >= $7
+       and start >= (select first from edge) and start + usage_span_length(level) <= (select until from edge)
+       and not exists (
+         select from unsummed where hour >= s.start and hour < s.start + usage_span_length(s.level))),
+  chosen as materialized (
+    select * from spans as s
+     where not exists (select from spans as b where b.level > s.level and b.start <= s.start and b.stop > s.start)),
+  many as (
+    select hour from (select hour from unsummed where hour >= $7 union ${MANY}) as one
+     where not exists (select from chosen where hour >= start and hour < stop)),
+  named (key, ${FIGURES}) as (
+    select value, ${FIGURES} from chosen join usage_span as s using (level, start)
+     where ${OF_ORG} and kind = $8 and name = $9
+    union all
+    select value, ${FIGURES} from usage_value
+     where ${OF_ORG} and kind = $8 and name = $9 and ${BETWEEN} and hour >= $7
+       and hour not in (select hour from many) and not exists (select from chosen where hour >= start and hour < stop)
+    union all
+    select key, ${FIGURES} from (${rowsOf('many')} union all select * from edge_rows) as call (ts, key, ${FIGURES})),
+  by_key as materialized (select key, ${AGAIN} from named where key <> '' group by key),
+  keyed as (
+    select key, ${FIGURES} from by_key
+    union all
+    select '', ${AGAIN} from (select ${FIGURES} from series union all select ${NEGATED} from by_key) as rest (${FIGURES})),
+  ${apartText('select * from series', 'select * from keyed', '$11')}`;
 const PRODUCT = {
   known: { name: 'analytics.sum_known_usage', text: text(false, false) },
   said: { name: 'analytics.sum_said_usage', text: text(true, false) },
 };
 const APART = {
   known: { name: 'analytics.sum_known_usage_apart', text: text(false, true) },
-  said: { name: 'analytics.sum_said_usage_apart', text: text(true, true) },
+  said: { name: 'analytics.sum_said_usage_apart', text: SPANNED },
 };
 
 const HOUR_MS = 3_600_000;

@@ -148,6 +148,8 @@ export async function noteChanged(
   db: Db,
   args: { request_ids: readonly string[]; times: readonly Date[] },
 ): Promise<void> {
+  // Who sums holds this alone, and hours only after it.
+  await db.query({ name: 'analytics.share_sums', text: 'select pg_advisory_xact_lock_shared(20260102)' });
   await db.query({
     name: 'analytics.note_changed_hours',
     text: `

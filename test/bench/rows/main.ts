@@ -12,7 +12,7 @@ import { prepareTables } from '@svc/core/analytics/clickhouse/tables-store.ts';
 import { clickHouseSink } from '@svc/core/analytics/clickhouse/write-store.ts';
 import { postgresReader, postgresSink } from '@svc/core/analytics/engine/postgres.ts';
 import type { RowReader, RowSink } from '@svc/core/analytics/engine/types.ts';
-import { rollUpUsage, sumMissing } from '@svc/core/analytics/index.ts';
+import { rollUpUsage, sumMissing, sumSpans } from '@svc/core/analytics/index.ts';
 import { prepareDays } from '@svc/core/analytics/store.ts';
 import { GROUPS_MAX } from '@svc/core/analytics/usage/shape.ts';
 import { isSaid } from '@svc/core/analytics/usage/sums-store.ts';
@@ -25,7 +25,7 @@ import type { Tenant } from '../../registry/harness.ts';
 import { rowOf } from '../../registry/rows.ts';
 import { startClickHouse } from '../../sim/clickhouse/start.ts';
 import { startTestPostgres } from '../../support/postgres.ts';
-import { cpuMicros } from '../machine.ts';
+import { cpuMicros, treeCpuMicros } from '../machine.ts';
 import { DAYS, fillClickHouse, fillPostgres, LARGEST } from './fill-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,20 +50,30 @@ const nothing = {
   ...ANY_CALLER,
 };
 
-async function time(name: string, ask: () => Promise<unknown>): Promise<void> {
+/** Of the server and of this process, microseconds. */
+const usedMicros = (server: number) => {
+  const { user, system } = process.cpuUsage();
+  return treeCpuMicros(server) + user + system;
+};
+
+async function timed(server: number, name: string, ask: () => Promise<unknown>): Promise<void> {
   await ask();
   const times: number[] = [];
+  const used = usedMicros(server);
   for (let run = 0; run < runs; run++) {
     const began = performance.now();
     await ask();
     times.push(performance.now() - began);
   }
+  const cpu_ms = (usedMicros(server) - used) / runs / 1000;
   times.sort((a, b) => a - b);
-  const at = (share: number) => (times[Math.ceil(share * times.length) - 1] as number).toFixed(0).padStart(7);
-  print(`${name.padEnd(38)} p50 ${at(0.5)} ms   p95 ${at(0.95)} ms`);
+  const shown = (ms: number) => ms.toFixed(0).padStart(7);
+  const at = (share: number) => shown(times[Math.ceil(share * times.length) - 1] as number);
+  print(`${name.padEnd(46)} p50 ${at(0.5)} ms   p95 ${at(0.95)} ms   processor ${shown(cpu_ms)} ms`);
 }
 
-async function measure(reader: RowReader, sink: RowSink): Promise<void> {
+async function measure(server: number, reader: RowReader, sink: RowSink): Promise<void> {
+  const time = (name: string, ask: () => Promise<unknown>) => timed(server, name, ask);
   const to = new Date();
   for (const days of [1, 7, DAYS])
     for (const group of [null, ...usageGroupings]) {
@@ -74,9 +84,13 @@ async function measure(reader: RowReader, sink: RowSink): Promise<void> {
       };
       const most = isSaid(group) ? GROUPS_MAX : null;
       const by = { ...bucketsOf(range, 'hour'), group, tag: group === 'tag' ? 'team' : null, most };
-      await time(`usage ${days} days by ${group ?? 'nothing'}`, () =>
-        reader.sumUsage({ ...place, ...range, ...filter }, by),
-      );
+      const name = `usage ${days} days by ${group ?? 'nothing'}`;
+      await time(name, () => reader.sumUsageApart({ ...place, ...range, ...filter }, by));
+      if (group === null) continue;
+      await time(`${name} and hour`, () => reader.sumUsage({ ...place, ...range, ...filter }, by));
+      // Its calls of one model.
+      const of_model = { ...filter, model: 'acme/m-7' };
+      await time(`${name}, of a model`, () => reader.sumUsageApart({ ...place, ...range, ...of_model }, by));
     }
   const page = (after: { at: number; id: string } | null, more = {}) =>
     reader.listRows({ ...place, filter: { ...nothing, ...more }, after, limit: 50 });
@@ -117,7 +131,7 @@ async function onClickHouse(): Promise<void> {
   began = performance.now();
   const hours = await sumHours(db, until);
   print(`${hours} hours summed in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  await measure(clickHouseReader(db), clickHouseSink(db));
+  await measure(server.pid, clickHouseReader(db), clickHouseSink(db));
   const size = await db.query<{ mb: number }>({
     name: 'bench.size',
     text: `select round(sum(bytes_on_disk) / 1e6) as mb from system.parts where active and database = 'bench'`,
@@ -153,8 +167,14 @@ async function onPostgres(): Promise<void> {
   began = performance.now();
   while ((await sumMissing(pool)) > 0);
   print(`hours summed by value in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  await pool.query({ name: 'bench.analyze', text: 'vacuum analyze request_row, usage_hour, usage_value' });
-  await measure(postgresReader(pool), postgresSink(pool));
+  began = performance.now();
+  while ((await sumSpans(pool)) > 0);
+  print(`spans made in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  await pool.query({
+    name: 'bench.analyze',
+    text: 'vacuum analyze request_row, usage_hour, usage_value, usage_span, usage_spanned',
+  });
+  await measure(postgres.pid, postgresReader(pool), postgresSink(pool));
   const size = await pool.query<{ mb: number }>({
     name: 'bench.size',
     text: 'select round(pg_database_size(current_database()) / 1e6)::int as mb',
