@@ -71,7 +71,7 @@ const sumText = (narrow: string, apart: boolean) => `
     union all ${OF_ROW}
       from request_row
      where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge) ${narrow}),
-  keyed as (
+  asked as (
   select ts,
          case $10::text
            when 'project' then project_id
@@ -94,7 +94,7 @@ const sumText = (narrow: string, apart: boolean) => `
      and ($15::text is null or user_hash = $15)
      and ($16::text is null or session_id = $16)
      and ($17::text is null or ($18::text is null and tags ? $17) or coalesce(tags ->> $17, '') = $18)),
-  ${answerText('keyed', { starts: '$9', most: '$19' }, apart)}`;
+  ${answerText('asked', { starts: '$9', most: '$19' }, apart)}`;
 
 /** By what the index of a subject or of a session finds rows; both leave out rows that name none. */
 const NARROW = {

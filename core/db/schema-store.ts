@@ -83,10 +83,17 @@ const TABLES = `
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
    where n.nspname = any ($1) and c.relkind in ('r', 'p') and c.relname !~ '${DATED}' and c.relname <> 'svc_migration'`;
 
+/** An aggregate of function `p`; the server prints only functions. */
+const AGGREGATE = `(
+  select format('CREATE AGGREGATE %s.%s(%s) (sfunc = %s, stype = %s, initcond = %L, combinefunc = %s, parallel = %s)',
+                n.nspname, p.proname, pg_get_function_identity_arguments(p.oid), a.aggtransfn, format_type(a.aggtranstype, null),
+                a.agginitval, a.aggcombinefn, p.proparallel)
+    from pg_aggregate as a where a.aggfnoid = p.oid)`;
+
 /** Functions whole, with who may call them where not everybody may. */
 const FUNCTIONS = `
   select format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name,
-         concat(pg_get_functiondef(p.oid), ';',
+         concat(case when p.prokind = 'a' then ${AGGREGATE} else pg_get_functiondef(p.oid) end, ';',
            case when p.proacl is not null and not exists (select from aclexplode(p.proacl) where grantee = 0)
              then format(E'\\nrevoke execute on function %I.%I from public;', n.nspname, p.proname) end,
            (select string_agg(format(E'\\ngrant execute on function %I.%I to %s;', n.nspname, p.proname, grantee::regrole),

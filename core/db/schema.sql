@@ -5771,6 +5771,8 @@ $function$
 revoke execute on function public.reseller_tier_customers from public;
 grant execute on function public.reseller_tier_customers to svc_runtime;
 
+CREATE AGGREGATE public.sum_bigint(bigint) (sfunc = int8pl, stype = bigint, initcond = '0', combinefunc = int8pl, parallel = s);
+
 CREATE OR REPLACE FUNCTION public.usage_hour_has_changed()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -43,7 +43,9 @@ export const isSaid = (group: string | null) => ['tag', 'user', 'session'].inclu
 export const OTHER = '__other';
 
 const FIGURES = SUMMED_FIGURES.join(', ');
-const AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
+/** These figures taken back. */
+export const NEGATED = SUMMED_FIGURES.map((name) => `-${name}`).join(', ');
+const AGAIN = SUMMED_FIGURES.map((name) => `sum_bigint(${name}) as ${name}`).join(', ');
 
 /** Parameters of a statement: the starts of the buckets, and `most` of `UsageBy`. */
 interface Places {
@@ -70,23 +72,30 @@ export function answerText(counted: string, { starts, most }: Places, apart: boo
   placed as (select ${bucket} as bucket, key, ${FIGURES} from ${counted}),
   summed as (
     select bucket, key, grouping(key) = 1 as is_bucket, ${AGAIN} from placed group by grouping sets ((bucket), (key))),
-  ${apartText('select * from summed where is_bucket', 'select * from summed where not is_bucket', most)}`;
+  series as (select bucket, ${FIGURES} from summed where is_bucket),
+  keyed as (select key, ${FIGURES} from summed where not is_bucket),
+  ${apartText(most)}`;
 }
 
 /** The start of the bucket of `ts`. */
 export const bucketOf = (starts: string) =>
   `(${starts}::timestamptz[])[width_bucket(ts, ${starts}::timestamptz[])]`;
 
-/** One after another sums of buckets, without a key, and those of keys, without a bucket. */
-export function apartText(series: string, groups: string, most: string): string {
+/**
+ * One after another the sums of `series`, without a key, and those of `keyed`, without a bucket. Both are of the same calls, so that the
+ * rest is what `series` has more than the keys that are shown.
+ */
+export function apartText(most: string): string {
   return `
-  ranked as (
-    select key, ${FIGURES}, row_number() over (order by cost_micro desc, key collate "C") as place
-      from (${groups}) as one where requests > 0)
-  select bucket, null::text as key, ${FIGURES} from (${series}) as one where requests > 0
+  shown as materialized (
+    select key, ${FIGURES} from keyed where requests > 0
+     order by cost_micro desc, key collate "C" limit ${most}::int),
+  rest as (select ${AGAIN} from (select ${FIGURES} from series union all select ${NEGATED} from shown) as one (${FIGURES}))
+  select bucket, null::text as key, ${FIGURES} from series where requests > 0
   union all
-  select null, case when ${most}::int is null or place <= ${most} then key else '${OTHER}' end, ${AGAIN}
-    from ranked group by 2`;
+  select null, key, ${FIGURES} from shown
+  union all
+  select null, '${OTHER}', ${FIGURES} from rest where requests > 0`;
 }
 
 /** What a statement that ends in sums apart says. */

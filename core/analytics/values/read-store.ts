@@ -6,6 +6,7 @@ import {
   apartText,
   bucketOf,
   isSaid,
+  NEGATED,
   readApart,
   SUMMED_FIGURES,
   type UsageApart,
@@ -15,8 +16,7 @@ import type { UsageBy, UsageFilter } from '../usage-store.ts';
 import { KNOWN_KINDS } from './store.ts';
 
 const FIGURES = SUMMED_FIGURES.join(', ');
-const AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
-const NEGATED = SUMMED_FIGURES.map((name) => `-${name}`).join(', ');
+const AGAIN = SUMMED_FIGURES.map((name) => `sum_bigint(${name}) as ${name}`).join(', ');
 
 /** What a row is grouped by, and what sums of hours are; $8 is the group, $9 the tag. */
 const KEY_OF_ROW = `
@@ -116,7 +116,7 @@ const SPANNED = `
     select key, ${FIGURES} from by_key
     union all
     select '', ${AGAIN} from (select ${FIGURES} from series union all select ${NEGATED} from by_key) as rest (${FIGURES})),
-  ${apartText('select * from series', 'select * from keyed', '$11')}`;
+  ${apartText('$11')}`;
 const PRODUCT = {
   known: { name: 'analytics.sum_known_usage', text: text(false, false) },
   said: { name: 'analytics.sum_said_usage', text: text(true, false) },

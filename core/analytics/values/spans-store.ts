@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/index.ts';
 import { SUMMED_FIGURES } from '../usage/sums-store.ts';
 
 const FIGURES = SUMMED_FIGURES.join(', ');
-const AGAIN = SUMMED_FIGURES.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
+const AGAIN = SUMMED_FIGURES.map((name) => `sum_bigint(${name}) as ${name}`).join(', ');
 
 /** Hours of an organization whose sums are to be made, with the kinds of values that some hour has too many of. */
 interface OpenSpan {
