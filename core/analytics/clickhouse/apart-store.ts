@@ -17,6 +17,7 @@ import { daysOf, hoursOf, isPlain, OF_SPAN, type Question, questionOf } from './
 /** A bucket as a key: no text that callers give has U+0000. One key of text is summed by in half the time of three. */
 const bucketKey = (ms: string) => `concat('\\0', toString(roundDown(${ms}, {starts:Array(Int64)})))`;
 const MARK = '\0';
+const DAY_MS = 86_400_000;
 
 /** Whether a time is in a day that is read from its sums by value. */
 const inDays = (time: string) =>
@@ -33,11 +34,16 @@ function rowsText({ of, said, key }: Question, hours: SummedHours | null): strin
      group by grouping sets ((bucket), (group, inside)) having grouping(group) = 1 or not inside`;
 }
 
+/** Hours that are in none of these days, said so that the order of the table leads past the days. */
+const OUTSIDE = `
+  (hour < ${at('first_day')} or hour >= ${at('after_days')}
+   or toStartOfDay(hour) in (select fromUnixTimestamp64Milli(arrayJoin({gaps:Array(Int64)}), 'UTC')))`;
+
 function hoursText({ of, key_of_sums }: Question): string {
   return `
     select if(grouping(group) = 1, bucket, group) as key, ${SUMMED}
       from (select *, ${bucketKey('toInt64(toUnixTimestamp(hour)) * 1000')} as bucket, toString(${key_of_sums}) as group
-              from usage_hour where ${of} and ${OF_SUMS} and not ${inDays('toStartOfDay(hour)')}) as s
+              from usage_hour where ${of} and ${OF_SUMS} and ${OUTSIDE}) as s
      group by grouping sets ((bucket), (group))`;
 }
 
@@ -47,10 +53,19 @@ const DAYS = `
       from usage_value
      where org_id = {org_id:String} and environment = {environment:String}
        and kind in ('hour', {kind:String}) and name in ('', {tag_name:String}) and (kind <> 'tag' or name = {tag_name:String})
-       and day >= ${at('first_day')} and day <= ${at('last_day')}
+       and day >= ${at('first_day')} and day < ${at('after_days')}
        and (toUnixTimestamp(day) * 1000, toUnixTimestamp64Micro(made_at)) in (
          select arrayJoin(arrayZip({days:Array(Int64)}, {made:Array(Int64)})))
        and not (kind = 'hour' and has({of_rows:Array(Int64)}, toInt64OrZero(value) * 1000))`;
+
+/** The first of days in order, the end of the last, and the days between that are none of them. */
+function spanOf(days: readonly number[]) {
+  const first_day = days[0] ?? 0;
+  const after_days = days.length === 0 ? 0 : (days.at(-1) as number) + DAY_MS;
+  const all = Array.from({ length: (after_days - first_day) / DAY_MS }, (_, i) => first_day + i * DAY_MS);
+  const summed = new Set(days);
+  return { first_day, after_days, gaps: [0, ...all.filter((day) => !summed.has(day))] };
+}
 
 interface Part extends Omit<UsageSum, 'bucket'> {
   /** Of what all groups, or all buckets, come to. */
@@ -85,7 +100,7 @@ function readParts(
       ...question.values,
       ...{ from: question.from.getTime(), to: question.to.getTime() },
       ...(hours === null ? {} : summedValues(hours)),
-      ...{ first_day: days[0]?.[0] ?? 0, last_day: days.at(-1)?.[0] ?? 0 },
+      ...spanOf(days.map(([day]) => day)),
       ...{ days: [0, ...days.map(([day]) => day)], made: [0, ...days.map(([, made_us]) => made_us)] },
       ...{ kind: group ?? '', tag_name: group === 'tag' ? tag : '' },
     },
