@@ -856,8 +856,10 @@ create table public.certificate_revocation (
   leased_until timestamp with time zone,
   next_at timestamp with time zone not null,
   failures integer not null default 0,
+  directory_url text,
   constraint certificate_revocation_pkey PRIMARY KEY (revocation_no),
   constraint certificate_revocation_chain_check CHECK ((char_length(chain) <= 65536)),
+  constraint certificate_revocation_directory_url_check CHECK ((char_length(directory_url) <= 2048)),
   constraint certificate_revocation_failures_check CHECK ((failures >= 0))
 );
 CREATE INDEX certificate_revocation_due ON public.certificate_revocation USING btree (next_at);
@@ -3406,16 +3408,20 @@ create table public.storefront_certificate (
   fault_detail text,
   failed_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  directory_url text,
+  order_directory_url text,
   constraint storefront_certificate_pkey PRIMARY KEY (domain),
   constraint storefront_certificate_chain_check CHECK ((char_length(chain) <= 65536)),
   constraint storefront_certificate_challenge_answer_check CHECK ((char_length(challenge_answer) <= 300)),
   constraint storefront_certificate_challenge_answered CHECK (((challenge_token IS NULL) = (challenge_answer IS NULL))),
   constraint storefront_certificate_challenge_token_check CHECK ((challenge_token ~ '^[A-Za-z0-9_-]{1,200}$'::text)),
+  constraint storefront_certificate_directory_url_check CHECK ((char_length(directory_url) <= 2048)),
   constraint storefront_certificate_failures_check CHECK ((failures >= 0)),
   constraint storefront_certificate_fault_check CHECK ((char_length(fault) <= 40)),
   constraint storefront_certificate_fault_dated CHECK (((fault IS NULL) = (failed_at IS NULL))),
   constraint storefront_certificate_fault_detail_check CHECK ((char_length(fault_detail) <= 500)),
   constraint storefront_certificate_issuer_check CHECK ((char_length(issuer) <= 300)),
+  constraint storefront_certificate_order_directory_url_check CHECK ((char_length(order_directory_url) <= 2048)),
   constraint storefront_certificate_order_has_key CHECK (((order_url IS NULL) OR (order_key IS NOT NULL))),
   constraint storefront_certificate_order_url_check CHECK ((char_length(order_url) <= 2048)),
   constraint storefront_certificate_whole_or_absent CHECK ((num_nulls(chain, private_key, issuer, not_before, not_after) = ANY (ARRAY[0, 5]))),
@@ -5551,8 +5557,8 @@ CREATE OR REPLACE FUNCTION public.note_certificate_revocation()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into certificate_revocation (domain, chain, not_after, next_at)
-  values (old.domain, old.chain, old.not_after, old.not_before);
+  insert into certificate_revocation (domain, chain, not_after, next_at, directory_url)
+  values (old.domain, old.chain, old.not_after, old.not_before, old.directory_url);
   return null;
 end $function$
 ;

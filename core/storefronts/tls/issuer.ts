@@ -70,8 +70,8 @@ export class CertificateIssuer {
     ['not_revoked', 0],
   ]);
   readonly #parts: IssuerParts;
-  /** The account of the directory, with its nonces, kept from turn to turn. */
-  #client: AcmeClient | null = null;
+  /** Accounts by their directory, with their nonces, kept from turn to turn: that of the settings, and former ones that are to revoke. */
+  readonly #clients = new Map<string, AcmeClient>();
   #is_closed = false;
 
   constructor(parts: IssuerParts) {
@@ -81,7 +81,7 @@ export class CertificateIssuer {
   /** Leaves what is under way to the next process. */
   async close(): Promise<void> {
     this.#is_closed = true;
-    await this.#client?.close();
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
   }
 
   count(warn_days: number): Promise<CertificateCounts> {
@@ -97,30 +97,40 @@ export class CertificateIssuer {
       ...{ leased_by: newUlid(), lease_seconds: LEASE_SECONDS, at: now(), limit: AT_ONCE },
     });
     if (work.length === 0) return 0;
-    const client = this.#account();
+    const client = this.#account(this.#parts.settings.directory_url);
     const done = await Promise.all(work.map((one) => this.#attempt(one, client)));
     return done.filter(Boolean).length;
   }
 
-  /** Revokes certificates of domains that were given up, some at a time; returns how many the authority has revoked. */
+  /**
+   * Revokes certificates of domains that were given up, some at a time, each at the authority that issued it; returns how many are
+   * revoked.
+   */
   async revoke(): Promise<number> {
-    const { db } = this.#parts;
+    const { db, settings } = this.#parts;
     await dropLapsed(db, now());
-    if (await this.#isPaused()) return 0;
     const work = await leaseRevocations(db, {
       ...{ leased_by: newUlid(), lease_seconds: LEASE_SECONDS, at: now(), limit: AT_ONCE },
+      directory_url: settings.directory_url,
     });
-    if (work.length === 0) return 0;
-    const client = this.#account();
-    const done = await Promise.all(work.map((one) => this.#revoke(one, client)));
+    const by_authority = Map.groupBy(work, (one) => one.directory_url ?? settings.directory_url);
+    const done = await Promise.all(
+      [...by_authority].flatMap(([directory_url, of]) => {
+        const account = this.#account(directory_url);
+        return of.map((one) => this.#revoke(one, { directory_url, account }));
+      }),
+    );
     return done.filter(Boolean).length;
   }
 
-  async #revoke(work: Revocation, account: Promise<AcmeClient>): Promise<boolean> {
+  async #revoke(
+    work: Revocation,
+    { directory_url, account }: { directory_url: string; account: Promise<AcmeClient> },
+  ): Promise<boolean> {
     const { db, log } = this.#parts;
     const end = await revokeOne(db, work, { account, log, is_closed: () => this.#is_closed });
     if (end.kind === 'left') return false;
-    if (end.kind === 'failed') await this.#heed(end.error);
+    if (end.kind === 'failed') await this.#heed(end.error, directory_url);
     if (end.kind !== 'failed') this.#note(end.kind);
     return end.kind === 'revoked';
   }
@@ -131,10 +141,9 @@ export class CertificateIssuer {
     return account?.paused_until != null && account.paused_until > now();
   }
 
-  /** The account, made on first use; of processes that make it at once all have the one whose key is kept. */
-  async #account(): Promise<AcmeClient> {
+  /** The account at a directory, made on first use; of processes that make it at once all have the one whose key is kept. */
+  async #account(directory_url: string): Promise<AcmeClient> {
     const { db, root_key, settings } = this.#parts;
-    const { directory_url } = settings;
     const row = [directory_url];
     if ((await findAccount(db, directory_url)) === null) {
       const private_key = sealColumn(root_key, 'acme_account.private_key', row, Buffer.from(await ecKey()));
@@ -142,11 +151,13 @@ export class CertificateIssuer {
     }
     const account = await findAccount(db, directory_url);
     if (account === null) throw new Error('the account at the authority is gone');
-    if (this.#client === null) {
-      const pem = openColumn(root_key, 'acme_account.private_key', row, account.private_key).toString();
-      this.#client = new AcmeClient(settings, pem, account.account_url);
-    }
-    const client = this.#client;
+    const pem = openColumn(root_key, 'acme_account.private_key', row, account.private_key).toString();
+    // What binds an account is of the authority of the settings alone.
+    const eab = directory_url === settings.directory_url ? settings.eab : null;
+    const client =
+      this.#clients.get(directory_url) ??
+      new AcmeClient({ ...settings, directory_url, eab }, pem, account.account_url);
+    this.#clients.set(directory_url, client);
     if (client.account_url === null)
       await keepAccountUrl(db, { directory_url, account_url: await client.register() });
     return client;
@@ -158,7 +169,7 @@ export class CertificateIssuer {
     try {
       const client = await account;
       const current = work.chain === null ? null : readServerCertificate(work.chain);
-      const replaces = current?.renewal_id ?? null;
+      const replaces = this.#isHere(work.directory_url) ? (current?.renewal_id ?? null) : null;
       if (current !== null && work.order_url === null && !(await this.#isDue(client, work, current)))
         return false;
       await this.#issue(client, work, replaces);
@@ -184,12 +195,17 @@ export class CertificateIssuer {
   /** Whether a certificate in use has to be renewed; else the row says when to look again. */
   async #isDue(client: AcmeClient, work: CertificateWork, current: ServerCertificate): Promise<boolean> {
     const { db } = this.#parts;
-    const id = current.renewal_id;
+    const id = this.#isHere(work.directory_url) ? current.renewal_id : null;
     // Without an answer the plan is that of an authority that does not say.
     const window = id === null ? null : await client.renewalWindow(id).catch(() => null);
     const { renew, next_at } = planRenewal(current, window, { now: now(), die: secureUnit() });
     if (!renew) await postponeCertificate(db, { ...work, next_at });
     return renew;
+  }
+
+  /** Whether `directory_url` is that of the settings, or none is known: what another authority gave means nothing to it. */
+  #isHere(directory_url: string | null): boolean {
+    return directory_url === null || directory_url === this.#parts.settings.directory_url;
   }
 
   async #issue(client: AcmeClient, work: CertificateWork, replaces: string | null): Promise<void> {
@@ -206,9 +222,10 @@ export class CertificateIssuer {
     await this.#keep(client, work, { ...issued, private_pem });
   }
 
-  /** The order that an earlier attempt left, with its key; null: there is none, or it can come to nothing. */
-  async #resumed(client: AcmeClient, { domain, order_url, order_key }: CertificateWork) {
-    if (order_url === null || order_key === null) return null;
+  /** The order that an earlier attempt left here, with its key; null: there is none, or it can come to nothing. */
+  async #resumed(client: AcmeClient, work: CertificateWork) {
+    const { domain, order_url, order_key } = work;
+    if (order_url === null || order_key === null || !this.#isHere(work.order_directory_url)) return null;
     const { status } = await client.orderAt(order_url);
     if (status === null || status === 'invalid') return null;
     const { root_key } = this.#parts;
@@ -223,11 +240,12 @@ export class CertificateIssuer {
 
   /** A new order with a new key, which is kept before the authority hears of the order. */
   async #ordered(client: AcmeClient, work: CertificateWork, replaces: string | null) {
-    const { db, root_key } = this.#parts;
+    const { db, root_key, settings } = this.#parts;
+    const { directory_url } = settings;
     const private_pem = await ecKey();
     const plain = Buffer.from(private_pem);
     const order_key = sealColumn(root_key, 'storefront_certificate.order_key', [work.domain], plain);
-    held(await keepOrderKey(db, { ...work, order_key }));
+    held(await keepOrderKey(db, { ...work, order_key, directory_url }));
     const url = await client.order(work.domain, replaces);
     held(await keepOrderUrl(db, { ...work, order_url: url }));
     return { url, private_pem };
@@ -238,7 +256,8 @@ export class CertificateIssuer {
     work: CertificateWork,
     { chain, leaf, private_pem }: Issued & { private_pem: string },
   ): Promise<void> {
-    const { db, root_key } = this.#parts;
+    const { db, root_key, settings } = this.#parts;
+    const { directory_url } = settings;
     const { renewal_id: id, issuer, ...life } = leaf;
     const window = id === null ? null : await client.renewalWindow(id).catch(() => null);
     const plain = Buffer.from(private_pem);
@@ -246,10 +265,11 @@ export class CertificateIssuer {
       ...{ domain: work.domain, leased_by: work.leased_by, chain },
       ...{ not_before: life.not_before, not_after: life.not_after },
       private_key: sealColumn(root_key, 'storefront_certificate.private_key', [work.domain], plain),
-      issuer: issuer.slice(0, 300),
+      ...{ issuer: issuer.slice(0, 300), directory_url },
       next_at: planRenewal(life, window, { now: now(), die: secureUnit() }).next_at,
     });
-    if (!is_kept) await noteOrphan(db, { domain: work.domain, chain, not_after: life.not_after, at: now() });
+    const orphan = { domain: work.domain, chain, not_after: life.not_after, directory_url };
+    if (!is_kept) await noteOrphan(db, { ...orphan, at: now() });
     held(is_kept);
   }
 
@@ -259,7 +279,7 @@ export class CertificateIssuer {
     const said = error instanceof AcmeError ? error : new AcmeError('authority_away', 'We could not ask.');
     if (said !== error) log.error({ domain, error }, 'a certificate cannot be worked on');
     const at = now();
-    await this.#heed(said);
+    await this.#heed(said, this.#parts.settings.directory_url);
     const { retry_after_ms } = said;
     await noteFailure(db, {
       ...{ domain, leased_by, fault: said.fault, detail: said.message.slice(0, DETAIL_MAX), at },
@@ -269,12 +289,12 @@ export class CertificateIssuer {
   }
 
   /** What the authority said of the account holds for whatever is asked next. */
-  async #heed({ type, fault, retry_after_ms }: AcmeError): Promise<void> {
-    const { db, settings } = this.#parts;
-    const { directory_url } = settings;
+  async #heed({ type, fault, retry_after_ms }: AcmeError, directory_url: string): Promise<void> {
+    const { db } = this.#parts;
     if (type === NO_ACCOUNT) {
       await keepAccountUrl(db, { directory_url, account_url: null });
-      if (this.#client !== null) this.#client.account_url = null;
+      const client = this.#clients.get(directory_url);
+      if (client !== undefined) client.account_url = null;
     }
     // The limit may be of one name: the others wait a minute and no longer.
     if (fault !== 'rate_limited') return;

@@ -6,6 +6,8 @@ export interface Revocation {
   readonly revocation_no: number;
   readonly domain: string;
   readonly chain: string;
+  /** Of the authority that issued it; null: an older program did, and said none. */
+  readonly directory_url: string | null;
   readonly failures: number;
   readonly leased_by: string;
 }
@@ -16,14 +18,14 @@ export interface Revocation {
  */
 export async function noteOrphan(
   db: Db,
-  orphan: { domain: string; chain: string; not_after: Date; at: Date },
+  orphan: { domain: string; chain: string; not_after: Date; directory_url: string; at: Date },
 ): Promise<void> {
   await db.query({
     name: 'storefronts.note_orphan_certificate',
     text: `
-      insert into certificate_revocation (domain, chain, not_after, next_at)
-      select $1, $2, $3, $4 where not exists (select from storefront_certificate where domain = $1)`,
-    values: [orphan.domain, orphan.chain, orphan.not_after, orphan.at],
+      insert into certificate_revocation (domain, chain, not_after, next_at, directory_url)
+      select $1, $2, $3, $4, $5 where not exists (select from storefront_certificate where domain = $1)`,
+    values: [orphan.domain, orphan.chain, orphan.not_after, orphan.at, orphan.directory_url],
   });
 }
 
@@ -36,10 +38,12 @@ export async function dropLapsed(db: Db, at: Date): Promise<void> {
   });
 }
 
-/** Takes at most `limit` that are due and nobody works on. */
+/**
+ * Takes at most `limit` that are due and nobody works on, of authorities that are not paused; those that name none are of `directory_url`.
+ */
 export async function leaseRevocations(
   db: Db,
-  args: { leased_by: string; lease_seconds: number; at: Date; limit: number },
+  args: { leased_by: string; lease_seconds: number; at: Date; limit: number; directory_url: string },
 ): Promise<Revocation[]> {
   const { rows } = await db.query<Revocation>({
     name: 'storefronts.lease_revocations',
@@ -47,12 +51,14 @@ export async function leaseRevocations(
       update certificate_revocation
          set leased_by = $1, leased_until = clock_timestamp() + make_interval(secs => $2)
        where revocation_no in (
-         select revocation_no from certificate_revocation
+         select revocation_no from certificate_revocation as found
           where next_at <= $3 and (leased_until is null or leased_until < clock_timestamp())
+            and not exists (select from acme_account
+                             where acme_account.directory_url = coalesce(found.directory_url, $5) and paused_until > $3)
           order by next_at, revocation_no limit $4
           for update skip locked)
-      returning revocation_no, domain, chain, failures, leased_by`,
-    values: [args.leased_by, args.lease_seconds, args.at, args.limit],
+      returning revocation_no, domain, chain, directory_url, failures, leased_by`,
+    values: [args.leased_by, args.lease_seconds, args.at, args.limit, args.directory_url],
   });
   return rows;
 }

@@ -14,6 +14,9 @@ export interface CertificateWork extends Leased {
   readonly chain: string | null;
   readonly order_url: string | null;
   readonly order_key: Buffer | null;
+  /** Of the authorities that issued the chain and have the order; null: none, or an older program that said none. */
+  readonly directory_url: string | null;
+  readonly order_directory_url: string | null;
   readonly failures: number;
 }
 
@@ -58,20 +61,24 @@ export async function leaseCertificates(
           where next_at <= $3 and (leased_until is null or leased_until < clock_timestamp())
           order by (chain is null), next_at limit $4
           for update skip locked)
-      returning domain, org_id, leased_by, chain, order_url, order_key, failures`,
+      returning domain, org_id, leased_by, chain, order_url, order_key, directory_url, order_directory_url, failures`,
     values: [args.leased_by, args.lease_seconds, args.at, args.limit],
   });
   return rows;
 }
 
 /** Keeps the key of an order that is about to be made, and forgets the order before; false when the lease is lost. */
-export async function keepOrderKey(db: Db, args: Leased & { order_key: Buffer }): Promise<boolean> {
+export async function keepOrderKey(
+  db: Db,
+  args: Leased & { order_key: Buffer; directory_url: string },
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'storefronts.keep_order_key',
     text: `
-      update storefront_certificate set order_key = $3, order_url = null, challenge_token = null, challenge_answer = null
+      update storefront_certificate set order_key = $3, order_directory_url = $4, order_url = null,
+             challenge_token = null, challenge_answer = null
        where domain = $1 and leased_by = $2`,
-    values: [args.domain, args.leased_by, args.order_key],
+    values: [args.domain, args.leased_by, args.order_key, args.directory_url],
   });
   return rowCount === 1;
 }
@@ -118,6 +125,7 @@ export async function keepCertificate(
     readonly chain: string;
     readonly private_key: Buffer;
     readonly issuer: string;
+    readonly directory_url: string;
     readonly not_before: Date;
     readonly not_after: Date;
     readonly next_at: Date;
@@ -127,13 +135,13 @@ export async function keepCertificate(
     name: 'storefronts.keep_certificate',
     text: `
       update storefront_certificate
-         set chain = $3, private_key = $4, issuer = $5, not_before = $6, not_after = $7, next_at = $8,
-             order_url = null, order_key = null, challenge_token = null, challenge_answer = null,
+         set chain = $3, private_key = $4, issuer = $5, not_before = $6, not_after = $7, next_at = $8, directory_url = $9,
+             order_url = null, order_key = null, order_directory_url = null, challenge_token = null, challenge_answer = null,
              leased_by = null, leased_until = null, failures = 0, fault = null, fault_detail = null, failed_at = null
        where domain = $1 and leased_by = $2`,
     values: [
       ...[args.domain, args.leased_by, args.chain, args.private_key, args.issuer],
-      ...[args.not_before, args.not_after, args.next_at],
+      ...[args.not_before, args.not_after, args.next_at, args.directory_url],
     ],
   });
   return rowCount === 1;
