@@ -7,8 +7,8 @@ import {
   sharedKubernetes,
 } from '@svc/test/support/kubernetes.ts';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { cloudNativePg, installDefinitions } from '../definitions.ts';
 import { objectsOf } from '../render.ts';
-import { readDefinitions } from './definitions.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -19,14 +19,8 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf
 beforeAll(async () => {
   access = await sharedKubernetes();
   namespace = await createNamespace(access, 'cnpg');
-  const definitions = (await readDefinitions()).join('\n---\n');
-  // On the server's side: they are larger than what an annotation may hold.
-  const applied = await runKubectl(access, ['apply', '--server-side', '-f', '-'], definitions);
-  if (applied.code !== 0) throw new Error(applied.stderr);
-  const established = ['wait', '--for=condition=Established', '--timeout=60s', 'crd'];
   const names = ['clusters', 'poolers', 'scheduledbackups'].map((name) => `${name}.postgresql.cnpg.io`);
-  const waited = await runKubectl(access, [...established, ...names, 'objectstores.barmancloud.cnpg.io']);
-  if (waited.code !== 0) throw new Error(waited.stderr);
+  await installDefinitions(access, cloudNativePg, [...names, 'objectstores.barmancloud.cnpg.io']);
 }, 240_000);
 
 const apply = (text: string) =>
