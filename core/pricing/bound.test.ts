@@ -26,6 +26,15 @@ describe('usage within what a call can have used', () => {
     });
   });
 
+  test('is cut of searches alone where only these are above it, and keeps those that are not', () => {
+    const searched = { ...usage, search_units: 3 };
+    expect(withinBound(searched, { ...bound, search_units: 2 })).toEqual({ ...usage, search_units: 2 });
+    expect(withinBound(searched, { ...bound, search_units: 3 })).toBe(searched);
+    const longer = { ...searched, output_tokens: 60 };
+    expect(withinBound(longer, { ...bound, search_units: 9 })).toEqual(searched);
+    expect(withinBound({ ...usage, output_tokens: 60 }, bound)).toEqual(usage);
+  });
+
   test('never rises by the cut, and never stays above the bound, whatever is reported', () => {
     const count = fc.nat(2_000_000_000);
     fc.assert(

@@ -115,6 +115,57 @@ test('parts with a rate leave the input and output lines, parts without one stay
   ]);
 });
 
+test('images are lines of their own where they have a rate, after everything that is text or sound', () => {
+  const call = usage({
+    input_tokens: 100,
+    audio_input_tokens: 30,
+    image_input_tokens: 90,
+    output_tokens: 50,
+    image_output_tokens: 20,
+  });
+  const row = { input: 1000, output: 2000, audio_input: 9000, image_input: 4000, image_output: 30_000 };
+  expect(lines(price(call, version(row)))).toEqual([
+    ['input', 0, 1000, 0],
+    ['output', 30, 2000, 60],
+    ['audio_input', 30, 9000, 270],
+    ['image_input', 70, 4000, 280],
+    ['image_output', 20, 30_000, 600],
+  ]);
+});
+
+test('what was not used has no line, but for input and output', () => {
+  const everything = version({
+    ...{ input: 1, output: 2, cache_read: 3, cache_write: 4, cache_write_5m: 5, cache_write_1h: 6 },
+    ...{ reasoning: 7, audio_input: 8, audio_output: 9, image_input: 10, image_output: 11 },
+    ...{ search_unit: 12, request: 13 },
+  });
+  const kinds = (counts: Partial<Usage>) => price(usage(counts), everything).lines.map(({ kind }) => kind);
+  expect(kinds({ search_units: 0, requests: 0 })).toEqual(['input', 'output']);
+  expect(kinds({})).toEqual(['input', 'output', 'request']);
+  expect(lines(price(usage({ requests: 3 }), everything)).at(-1)).toEqual(['request', 3, 13, 0]);
+});
+
+test('a cache write of no known time to live is billed at the write rate, without one at the input rate', () => {
+  const written = usage({ cache_write_tokens: 1000 });
+  expect(price(written, version({ input: 3000, output: 1, cache_write: 3750 })).lines[2]).toMatchObject({
+    kind: 'cache_write',
+    unit_price_nano: 3750,
+  });
+  expect(price(written, version({ input: 3000, output: 1 })).lines[2]?.unit_price_nano).toBe(3000);
+});
+
+test('cache writes reach a band as all input does', () => {
+  const banded = version({ input: 2000, output: 6000 }, [[1_000, { input: 4000, output: 12000 }]]);
+  const at = (cache_write_tokens: number) =>
+    price(usage({ input_tokens: 500, cache_write_tokens }), banded).lines[0]?.unit_price_nano;
+  expect([at(499), at(500)]).toEqual([2000, 4000]);
+});
+
+test('only what was estimated is said to be', () => {
+  expect('estimated' in price(usage({}), sonnet)).toBe(false);
+  expect(price(usage({ source: 'estimate' }), sonnet).estimated).toBe(true);
+});
+
 test('half a micro-USD rounds up, a hair less rounds down', () => {
   const p = version({ input: 500, output: 499 });
   expect(price(usage({ input_tokens: 1, output_tokens: 1 }), p).lines.map((l) => l.micro_usd)).toEqual([
@@ -245,5 +296,33 @@ test('estimated usage is fitted under the hold, and what is charged still recomp
       expect(cost.estimated).toBe(true);
       if (price(u, p).total_micro_usd <= ceiling) expect(fitted.output_tokens).toBe(u.output_tokens);
     }),
+  );
+});
+
+test('what is fitted is the most that fits: output goes first, and input only when there is none left', () => {
+  const small = fc.integer({ min: 0, max: 30 });
+  const rate = fc.integer({ min: 0, max: 3_000 });
+  fc.assert(
+    fc.property(
+      small,
+      small,
+      rate,
+      rate,
+      fc.integer({ min: 0, max: 120 }),
+      (input, output, a, b, ceiling) => {
+        const p = version({ input: a, output: b, request: 20_000 });
+        const asked = usage({ input_tokens: input, output_tokens: output, source: 'estimate' });
+        const cost = (i: number, o: number) =>
+          price({ ...asked, input_tokens: i, output_tokens: o }, p).total_micro_usd;
+        const downTo0 = (from: number) => Array.from({ length: from + 1 }, (_, i) => from - i);
+        const fitted =
+          downTo0(output)
+            .map((o): [number, number] => [input, o])
+            .concat(downTo0(input).map((i): [number, number] => [i, 0]))
+            .find(([i, o]) => cost(i, o) <= ceiling) ?? null;
+        const { input_tokens, output_tokens, requests } = fitUsage(asked, p, ceiling);
+        expect(requests === 0 ? null : [input_tokens, output_tokens]).toEqual(fitted);
+      },
+    ),
   );
 });

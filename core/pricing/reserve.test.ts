@@ -1,19 +1,19 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RateKind, Rates, WireFacts } from '../catalog/index.ts';
 import { builtIn } from '../inference/index.ts';
 import { nanoUsd } from '../kernel/index.ts';
 import {
   affordableTokens,
+  type EndpointReserve,
   holdMicroUsd,
-  inputTokensBound,
+  isReserveOf,
   price,
   type Reserved,
   type ReserveInput,
   reserve,
   type Usage,
 } from './index.ts';
-import { addText, countText, emptyPrompt, textTokens } from './size.ts';
 
 type Numbers = { [K in RateKind]?: number } & { input: number; output: number };
 const rates = (n: Numbers) =>
@@ -51,30 +51,6 @@ function call(over: Partial<ReserveInput> = {}): ReserveInput {
     ...over,
   };
 }
-
-test('text is a third of its bytes, dense or non-Latin text two thirds, and each message 16 more', () => {
-  expect(countText('the quick brown fox')).toBe(7);
-  expect(countText('A'.repeat(30))).toBe(20);
-  expect(countText('日本語 のテキスト です')).toBe(22);
-  // Curly quotes and accents are Latin text.
-  expect(countText('“C’est déjà l’été”, dit-elle — enfin.')).toBe(
-    Math.ceil(Buffer.byteLength('“C’est déjà l’été”, dit-elle — enfin.') / 3),
-  );
-  const size = emptyPrompt();
-  addText(size, 'hello wide world');
-  size.messages = 2;
-  expect(inputTokensBound(size)).toBe(6 + 32);
-});
-
-test('media are bounded by the rules of the price function', () => {
-  const size = emptyPrompt();
-  size.images = [{}, { detail: 'low' }, { detail: 'high' }];
-  size.audio_seconds = 2.5;
-  size.audio_bytes = 401;
-  size.pdf_pages = 2;
-  size.pdf_bytes = 101;
-  expect(inputTokensBound(size)).toBe(1600 + 100 + 1600 + 100 + 2 + 6000 + 2);
-});
 
 test('without a cap the answer is bounded by model, context and half of the credit, at least 2,048 while affordable', () => {
   const e = endpoint({ input: 1000, output: 10_000 });
@@ -115,6 +91,131 @@ test('the hold is that of the most expensive endpoint of the plan, in the most e
   const r = reserve([cheap, expensive], call({ max_tokens: 100, input_tokens_bound: 1000 }));
   // Two lines (input, cache read) may each round up: 1 micro-USD beyond the ceiling.
   expect(r).toMatchObject({ status: 'ok', amount_micro_usd: 4000 + 1 + 600 });
+});
+
+describe('of what a call can turn out to be, the dearest is held:', () => {
+  // Nano-USD for 1,000 tokens are micro-USD, and the room for rounding is half a micro-USD a line.
+  const held = (numbers: Partial<Numbers>, w: Partial<ReserveInput> = {}, over: Partial<Reserved> = {}) => {
+    const e = endpoint({ input: 1_000, output: 2_000, ...numbers }, over);
+    const r = reserve([e], call({ max_tokens: 1_000, upstream_stream: false, ...w }));
+    return r.status === 'ok' ? r.amount_micro_usd : r;
+  };
+  const wire = (writes_cache_unasked: boolean) => ({
+    wire: { ...(builtIn.catalog.families.get('openai_chat') as WireFacts), writes_cache_unasked },
+  });
+
+  test('input that may be read from a cache, or be sound or images', () => {
+    expect(held({})).toBe(1_000 + 1 + 2_000);
+    expect(held({ cache_read: 5_000 })).toBe(5_000 + 1 + 2_000);
+    expect(held({ audio_input: 6_000 })).toBe(6_000 + 1 + 2_000);
+    expect(held({ image_input: 7_000 })).toBe(7_000 + 1 + 2_000);
+    expect(held({ audio_input: 500, image_input: 500 })).toBe(1_000 + 2 + 2_000);
+  });
+
+  test('input that is written to a cache, where the caller asks for it or the provider does it unasked at a rate', () => {
+    expect(held({ cache_write: 5_000 }, {}, wire(false))).toBe(1_000 + 1 + 2_000);
+    expect(held({ cache_write: 5_000 }, {}, wire(true))).toBe(5_000 + 1 + 2_000);
+    expect(held({}, {}, wire(true))).toBe(1_000 + 1 + 2_000);
+    // Written for an hour it costs 1.6 times as much; input, read, and three ways of writing are five lines.
+    expect(held({ cache_write: 5_000 }, { cache_hints: true }, wire(false))).toBe(8_000 + 2 + 2_000);
+    expect(held({}, { cache_hints: true }, wire(false))).toBe(1_600 + 2 + 2_000);
+    expect(held({ cache_write_5m: 9_000 }, { cache_hints: true }, wire(true))).toBe(9_000 + 2 + 2_000);
+    expect(held({ cache_write_1h: 9_000 }, {}, wire(true))).toBe(1_000 + 1 + 2_000);
+  });
+
+  test('output that may be reasoning, and sound or images where the call may be answered with them', () => {
+    expect(held({ reasoning: 3_000 })).toBe(1_001 + 3_000 + 1);
+    expect(held({ audio_output: 4_000 })).toBe(1_001 + 2_000);
+    expect(held({ audio_output: 4_000 }, { audio_output: true })).toBe(1_001 + 4_000 + 1);
+    expect(held({ image_output: 5_000 })).toBe(1_001 + 2_000);
+    expect(held({ image_output: 5_000 }, { image_output: true })).toBe(1_001 + 5_000 + 1);
+  });
+
+  test('searches and the request, in whatever band they cost most', () => {
+    const prices = { search_unit: 3_000, request: 7_000 };
+    expect(held(prices, { search_units: 2 })).toBe(3_001 + 6 + 7);
+    const banded = (band: Partial<Numbers>) =>
+      holdMicroUsd(
+        endpoint({ input: 0, output: 0, ...prices }, {}, [[9_000, { input: 0, output: 0, ...band }]]),
+        call({ search_units: 2 }),
+        1_000,
+      );
+    expect(banded({})).toBe(6 + 7);
+    expect(banded({ search_unit: 4_000 })).toBe(8 + 7);
+    expect(banded({ request: 8_000 })).toBe(6 + 8);
+  });
+
+  test('a band that the prompt’s bound reaches, and none beyond it', () => {
+    const banded = endpoint({ input: 1_000, output: 2_000 }, {}, [[1_001, { input: 5_000, output: 5_000 }]]);
+    const at = (input_tokens_bound: number) => holdMicroUsd(banded, call({ input_tokens_bound }), 0);
+    expect([at(1_000), at(1_001)]).toEqual([1_000 + 1, 5_005 + 1]);
+  });
+
+  test('nothing at a price of nothing', () => {
+    expect(held({ input: 0, output: 0 })).toBe(0);
+  });
+
+  test('with the caller’s own key the fee on the list price, and without a fee never the list price', () => {
+    const e = endpoint({ input: 10_000, output: 10_000 });
+    const list = { list: { rates: rates({ input: 1_000, output: 2_000 }), bands: [] } };
+    const own = { ...e, price: { ...e.price, ...list, fee_bps: 500 } };
+    // 3,001 × 5 %, rounded up.
+    expect(holdMicroUsd(own, call(), 1_000)).toBe(151);
+    expect(holdMicroUsd({ ...e, price: { ...e.price, fee_bps: 500 } }, call(), 1_000)).toBe(1_001);
+    expect(holdMicroUsd({ ...e, price: { ...e.price, ...list } }, call(), 1_000)).toBe(20_001);
+  });
+});
+
+describe('what is affordable', () => {
+  test('is the model’s maximum where output is free, once the prompt is paid for', () => {
+    const e = endpoint({ input: 1_000, output: 0 });
+    expect(affordableTokens(e, call(), 1_001)).toBe(16_384);
+    expect(affordableTokens(e, call(), 1_000)).toBe(0);
+  });
+
+  test('is shared by all candidates', () => {
+    const e = endpoint({ input: 0, output: 1_000 });
+    expect(affordableTokens(e, call({ candidates: 4 }), 4_003)).toBe(1_000);
+  });
+
+  test('with the caller’s own key is what the fee allows, and without a fee everything that is not owed', () => {
+    const e = endpoint({ input: 1_000, output: 1_000 });
+    const at = (fee_bps: number, budget: number) =>
+      affordableTokens({ ...e, price: { ...e.price, fee_bps } }, call(), budget);
+    // 101 micro-USD pay the fee of 5 % on 2,020, of which the prompt takes 1,001.
+    expect(at(500, 101)).toBe(1_019);
+    expect([at(0, 0), at(0, -1)]).toEqual([16_384, 0]);
+    expect(at(500, -1)).toBe(0);
+  });
+});
+
+test('an endpoint on which credit leaves fewer than 16 tokens is not tried, unless there is no other', () => {
+  const named = (id: Reserved['id'], output: number) => ({ ...endpoint({ input: 0, output }), id });
+  const plan = [named('ep_a', 1_000), named('ep_b', 1_001), named('ep_c', 100_000)];
+  const r = reserve(plan, call({ available_micro_usd: 16 }));
+  expect(r.status === 'ok' && r.endpoints.map((e) => [e.endpoint_id, e.output_cap])).toEqual([['ep_a', 16]]);
+  expect(reserve(plan.slice(1), call({ available_micro_usd: 16 }))).toEqual({
+    status: 'insufficient',
+    affordable_max_tokens: 15,
+  });
+});
+
+test('a plan without endpoints is a defect', () => {
+  expect(() => reserve([], call())).toThrow(new RangeError('reserve of an empty plan'));
+});
+
+test('what is reserved is that of an endpoint called with one key', () => {
+  const pool = endpoint({ input: 1, output: 1 });
+  const own = { ...pool, own_key: { id: 'byok_1' } as Reserved['own_key'] & object };
+  const other = { ...pool, own_key: { id: 'byok_2' } as Reserved['own_key'] & object };
+  const reserved = (e: Reserved) => {
+    const r = reserve([e], call({ max_tokens: 1 }));
+    if (r.status !== 'ok') throw new Error(r.status);
+    return r.endpoints[0] as EndpointReserve;
+  };
+  const all = [pool, own, other, { ...pool, id: 'ep_0000000000000000000000000B' as Reserved['id'] }];
+  for (const e of all) expect(all.filter((one) => isReserveOf(reserved(e), one))).toEqual([e]);
+  expect(all.map((e) => reserved(e).own_key_id)).toEqual([null, 'byok_1', 'byok_2', null]);
 });
 
 const nano = fc.integer({ min: 0, max: 200_000 });
@@ -216,19 +317,5 @@ test('what is affordable fits the budget, and one token more does not', () => {
         if (tokens < e.max_output) expect(holdMicroUsd(e, w, (tokens + 1) * n)).toBeGreaterThan(budget);
       },
     ),
-  );
-});
-
-test('counting is additive over texts and independent of how they are cut', () => {
-  fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'grapheme' })), (texts) => {
-      const apart = emptyPrompt();
-      for (const text of texts) addText(apart, text);
-      const whole = emptyPrompt();
-      addText(whole, texts.join(''));
-      expect(apart).toEqual(whole);
-      expect(apart.text_bytes).toBe(Buffer.byteLength(texts.join('')));
-      expect(textTokens(apart) * 3).toBeGreaterThanOrEqual(apart.text_bytes);
-    }),
   );
 });

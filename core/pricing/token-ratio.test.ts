@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isTooLong, TokenRatio } from './index.ts';
+import { createTokenRatios, isTooLong, TokenRatio } from './index.ts';
 
 const whole = (bytes: number) => ({ bytes, events: 0 });
 
@@ -98,4 +98,47 @@ test('the last event of a complete stream counts as one token, because it may ho
   // Where every event is a token, nothing is lost.
   const single = taught({ bytes: 400, events: 100, tokens: 100 });
   expect(single.count({ bytes: 400, events: 100, ended: true })).toBe(100);
+});
+
+test('where answers differ much, a short text counts for no more than is certain', () => {
+  const unsteady = taught(
+    { bytes: 3_000, events: 100, tokens: 1_500 },
+    { bytes: 3_000, events: 100, tokens: 500 },
+  );
+  // Ten tokens an event and three bytes a token on average, of which an event surely has one.
+  expect(unsteady.count({ bytes: 160, events: 4 })).toBe(4);
+  expect(unsteady.count({ bytes: 300_000, events: 10_000 })).toBeGreaterThan(40_000);
+});
+
+test('only what says something of text teaches: answers and prompts of 16 tokens and more that have bytes', () => {
+  const after = (observe: (ratio: TokenRatio) => void) => {
+    const ratio = new TokenRatio();
+    for (let i = 0; i < 150; i++) observe(ratio);
+    return [ratio.count(whole(600)), ratio.countPrompt(600)];
+  };
+  const UNTAUGHT = [100, 100];
+  expect(after((ratio) => ratio.observe(whole(30), 15))).toEqual(UNTAUGHT);
+  expect(after((ratio) => ratio.observe(whole(32), 16))).toEqual([300, 100]);
+  expect(after((ratio) => ratio.observe(whole(0), 16))).toEqual(UNTAUGHT);
+  expect(after((ratio) => ratio.observePrompt(30, 15))).toEqual(UNTAUGHT);
+  expect(after((ratio) => ratio.observePrompt(32, 16))).toEqual([100, 300]);
+  expect(after((ratio) => ratio.observePrompt(0, 16))).toEqual(UNTAUGHT);
+});
+
+test('answers that came whole say nothing of events', () => {
+  const ratio = taught({ bytes: 400, events: 0, tokens: 100 });
+  expect(ratio.count({ bytes: 1, events: 40 })).toBe(1);
+  expect(ratio.count({ bytes: 40, events: 40 })).toBe(40);
+});
+
+test('the last event of a stream has the part of a token that an event has', () => {
+  const ratio = taught({ bytes: 400, events: 400, tokens: 100 });
+  expect(ratio.count({ bytes: 200, events: 201, ended: true })).toBe(50);
+});
+
+test('each endpoint is learnt for itself', () => {
+  const ratioOf = createTokenRatios();
+  for (let i = 0; i < 100; i++) ratioOf('ep_a').observe(whole(4000), 1000);
+  expect([ratioOf('ep_a').count(whole(600)), ratioOf('ep_b').count(whole(600))]).toEqual([150, 100]);
+  expect(ratioOf('ep_a')).toBe(ratioOf('ep_a'));
 });

@@ -7,7 +7,7 @@ import { AcmeError, faultOfProblem } from './faults.ts';
 const ANSWER_MS = 15_000;
 const BODY_MAX = 256 * 1024;
 /** A nonce may be stale by the time it comes back; an authority that refuses this many in a row is not well. */
-const NONCE_TRIES = 10;
+const NONCE_TRIES = 20;
 const NONCES_KEPT = 32;
 const ALREADY_REVOKED = 'urn:ietf:params:acme:error:alreadyRevoked';
 /** RFC 5280, 5.3.1. */
