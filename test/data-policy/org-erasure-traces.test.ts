@@ -157,6 +157,16 @@ test('erased, and then found in no table, file, log or history but in what the l
   const { gateway } = world();
   expect((await world().chat(org.key, bodyOf(world().model('chat').id, 'Hello')).reply).status).toBe(401);
 
+  // What a worker saw open, its own erasure too, stands until the next look (docs/operate/retention.md).
+  await eventually(
+    'the workers have looked again',
+    async () => {
+      const of_org = 'select from workflow_open where workflow_id like $1';
+      const { rows } = await world().db.query(of_org, [`%${org.org_id}%`]);
+      return rows.length === 0 ? true : null;
+    },
+    90_000,
+  );
   const after = await allRows();
   // The other organization's own call says the same, and stays.
   const named = after.filter((line) => PLANTED.test(line) && !line.includes(other.org_id));
