@@ -34,6 +34,11 @@ export interface UsageFilter extends CallerFilter {
   readonly provider: string | null;
 }
 
+/** Whether nothing but a group is asked of the calls of an organization: sums by value then answer. */
+export function isPlain({ org_id, environment, from, to, ...asked }: UsageFilter): boolean {
+  return Object.values(asked).every((value) => value === null);
+}
+
 /** A filter that asks nothing of what callers said. */
 export const ANY_CALLER: CallerFilter = { user: null, session: null, app: null, tag: null, tag_value: null };
 

@@ -28,7 +28,7 @@ import {
   viewDocument,
   viewList,
 } from './schema.ts';
-import { sellerEntry } from './seller.ts';
+import { processorsOf, sellerEntry } from './seller.ts';
 import { readPlatform } from './setting.ts';
 import { listAcceptances } from './store.ts';
 import { readLists } from './subprocessors.ts';
@@ -169,8 +169,7 @@ export const listSubprocessorsOperation = operation({
   async run(context) {
     const { current, pending } = await readLists(context);
     if (current === null) throw notFound();
-    const seller = await sellerEntry(context, orgCaller(context).org_id);
-    const entries = [...(seller === null ? [] : [seller]), ...(await currentSubprocessors(context))];
+    const entries = await processorsOf(context, orgCaller(context).org_id);
     return viewList(current, { entries, pending });
   },
 });

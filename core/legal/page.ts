@@ -1,9 +1,9 @@
 // What the public pages of legal texts show.
 import { type Context, notFound } from '../kernel/index.ts';
 import { versionInForce } from './documents.ts';
-import { sellerEntry } from './seller.ts';
+import { processorsOf } from './seller.ts';
 import { listVersions } from './store.ts';
-import { currentSubprocessors, namedVersion, subprocessorTable, textOf } from './texts.ts';
+import { namedVersion, subprocessorTable, textOf } from './texts.ts';
 import { documentKinds } from './types.ts';
 
 /** A page in Markdown, or the address that the reader is to go on to. */
@@ -32,9 +32,7 @@ export async function readLegalPage(
 ): Promise<LegalPage> {
   if (kind === null) return contents(context);
   if (kind === 'subprocessors' && version === null) {
-    const seller = await sellerEntry(context, null);
-    const entries = [...(seller === null ? [] : [seller]), ...(await currentSubprocessors(context))];
-    const markdown = `# Sub-processors\n\n${subprocessorTable(entries)}`;
+    const markdown = `# Sub-processors\n\n${subprocessorTable(await processorsOf(context, null))}`;
     return { title: 'Sub-processors', markdown };
   }
   const known = documentKinds.find((one) => one === kind);

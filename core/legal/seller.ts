@@ -5,6 +5,7 @@ import { sellerOf } from '../identity/index.ts';
 import { findIdentity } from '../invoices/index.ts';
 import type { Context, Id } from '../kernel/index.ts';
 import { findOrgs } from '../orgs/index.ts';
+import { currentSubprocessors } from './texts.ts';
 import type { Subprocessor } from './types.ts';
 
 export const RESELLER = 'reseller';
@@ -41,4 +42,10 @@ export async function sellerEntry(context: Context, org_id: Id<'org'> | null): P
   return reseller === undefined
     ? null
     : entryOf(await nameOf(acrossOrgs, reseller), reseller.billing_country);
+}
+
+/** Who processes data of an organization, or (null) of whoever reads at the address that was asked: its reseller first. */
+export async function processorsOf(context: Context, org_id: Id<'org'> | null): Promise<Subprocessor[]> {
+  const seller = await sellerEntry(context, org_id);
+  return [...(seller === null ? [] : [seller]), ...(await currentSubprocessors(context))];
 }

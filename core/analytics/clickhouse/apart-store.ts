@@ -7,12 +7,12 @@ import {
   type UsageFigures,
   type UsageSum,
 } from '../usage/sums-store.ts';
-import type { UsageBy, UsageFilter } from '../usage-store.ts';
+import { isPlain, type UsageBy, type UsageFilter } from '../usage-store.ts';
 import type { ClickHouse } from './client.ts';
 import { FIGURES, SUMMED } from './figures-store.ts';
 import { at } from './filter-store.ts';
 import { OF_ROWS, OF_SUMS, type SummedHours, summedValues } from './hours-store.ts';
-import { daysOf, hoursOf, isPlain, OF_SPAN, type Question, questionOf } from './question-store.ts';
+import { daysOf, hoursOf, OF_SPAN, type Question, questionOf } from './question-store.ts';
 
 /** A bucket as a key: no text that callers give has U+0000. One key of text is summed by in half the time of three. */
 const bucketKey = (ms: string) => `concat('\\0', toString(roundDown(${ms}, {starts:Array(Int64)})))`;

@@ -92,11 +92,6 @@ export async function daysOf(db: ClickHouse, filter: UsageFilter, by: UsageBy): 
   return of_rows.size > NAMED_MAX ? null : { ...hours, days, of_rows: [...of_rows] };
 }
 
-/** Whether nothing but a group is asked of the calls of an organization. */
-export function isPlain({ org_id, environment, from, to, ...asked }: UsageFilter): boolean {
-  return Object.values(asked).every((value) => value === null);
-}
-
 /** What is asked. */
 export function questionOf(filter: UsageFilter, by: UsageBy): Question {
   const { org_id, environment, from, to, user, session, app, tag, tag_value, ...others } = filter;

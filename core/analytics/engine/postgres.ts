@@ -9,7 +9,7 @@ import * as one from '../store.ts';
 import { pageSubjectCalls } from '../subjects/store.ts';
 import { sumOrgs } from '../usage/orgs-store.ts';
 import * as usage from '../usage-store.ts';
-import { isPlain, sumPlainApart, sumPlainUsage } from '../values/read-store.ts';
+import { sumPlainApart, sumPlainUsage } from '../values/read-store.ts';
 import type { RowReader, RowSink } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -34,9 +34,9 @@ export function postgresReader(db: Db): RowReader {
     listAnswered: (args) => many.listAnswered(db, args),
     listAdvisedCalls: (args) => listAdvisedCalls(db, args),
     sumUsage: (filter, by) =>
-      isPlain(filter) ? sumPlainUsage(db, filter, by) : usage.sumUsage(db, filter, by),
+      usage.isPlain(filter) ? sumPlainUsage(db, filter, by) : usage.sumUsage(db, filter, by),
     sumUsageApart: (filter, by) =>
-      isPlain(filter) ? sumPlainApart(db, filter, by) : usage.sumUsageApart(db, filter, by),
+      usage.isPlain(filter) ? sumPlainApart(db, filter, by) : usage.sumUsageApart(db, filter, by),
     readArrivalLag: (args) => many.readArrivalLag(db, args),
     sumOrgs: (args, by) => sumOrgs(db, args, by),
     countCapacity: (args) => usage.countCapacity(db, args),

@@ -5,7 +5,7 @@ import type { Answered } from '../read-store.ts';
 import type { RowFilter } from '../store.ts';
 import type { SubjectCall } from '../subjects/store.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from '../types.ts';
-import type { UsageApart, UsageSum } from '../usage/sums-store.ts';
+import type { UsageApart, UsageFigures, UsageSum } from '../usage/sums-store.ts';
 import type { UsageBy, UsageFilter } from '../usage-store.ts';
 
 type EngineName = 'postgres' | 'clickhouse';
@@ -150,22 +150,13 @@ export interface RowSink {
 }
 
 /** The sums of an organization's calls of a day, without what leads back to it. */
-export interface OrgDay {
+export interface OrgDay extends UsageFigures {
   readonly environment: Environment;
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly model: string;
   readonly provider: string;
   readonly byok: boolean;
-  readonly requests: number;
-  readonly ok: number;
-  readonly errors: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_read_tokens: number;
-  readonly cache_write_tokens: number;
-  readonly reasoning_tokens: number;
-  readonly cost_micro: number;
 }
 
 /** Upkeep and erasure in an engine beside PostgreSQL. What is erased there is so after the transaction that notes it. */

@@ -128,11 +128,6 @@ const APART = {
 
 const HOUR_MS = 3_600_000;
 
-/** Whether sums by value answer: nothing but a group is asked of the calls of an organization. */
-export function isPlain({ org_id, environment, from, to, ...asked }: UsageFilter): boolean {
-  return Object.values(asked).every((value) => value === null);
-}
-
 type Place = Pick<UsageFilter, 'org_id' | 'environment' | 'from' | 'to'>;
 
 function valuesOf(

@@ -63,8 +63,8 @@ insert into erasable_table (name) values ('usage_span'), ('usage_spanned'), ('us
 -- Who makes a span holds the lock 20260102, and so what says that an hour is summed comes before it was read or after it was made.
 create function usage_hour_is_summed() returns trigger language plpgsql as $$
 begin
-  -- Who sums hours holds it already, but for an older program. Of an organization that is erased nothing has to be waited for.
-  if exists (select from summed where not exists (select from org_erasure where org_erasure.org_id = summed.org_id)) then
+  -- Who sums hours holds it already, but for an older program. For hours that are gone, as an organization is erased, nobody has to wait.
+  if exists (select from summed join usage_hour using (org_id, environment, hour)) then
     perform pg_advisory_xact_lock(20260102);
   end if;
   insert into usage_unspanned (org_id, environment, level, start)

@@ -1,7 +1,7 @@
 // Finds where the members of a JSON object are in its bytes, so that some can be replaced while all others keep their
 // numbers, order and spelling. The scan does not validate: the same bytes are also parsed as a whole elsewhere. It
 // accepts some invalid documents, and finds every member of the valid ones.
-import { stringEndIn } from '../../kernel/index.ts';
+import { ServiceError, stringEndIn } from '../../kernel/index.ts';
 
 export interface Member {
   /** Unescaped. */
@@ -300,6 +300,17 @@ export function duplicated(top: TopLevel): string | null {
     seen.add(name);
   }
   return null;
+}
+
+/** `top`, whose members all differ. @throws ServiceError invalid_json when a key occurs twice */
+export function distinct(top: TopLevel | null): TopLevel {
+  if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
+  const twice = duplicated(top);
+  if (twice !== null) {
+    // A provider that reads the other copy would see another model, cap or tier than was held and priced.
+    throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
+  }
+  return top;
 }
 
 /**

@@ -1,11 +1,11 @@
 // The caller's own bytes for an endpoint of the same format: only the gateway's fields are rewritten, so that
 // numbers, order and unknown fields are preserved.
-import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 import {
   changeMembers,
-  duplicated,
+  distinct,
   type Edit,
   memberOf,
   scanObject,
@@ -45,17 +45,6 @@ export function rawRequest(
   for (const [name, value] of Object.entries(options.extra as JsonObject))
     changes[name] = JSON.stringify(value);
   return { path: CHAT_PATH, headers: [], body: splice(body, [...changeMembers(top, changes), ...edits]) };
-}
-
-/** The members that were found. @throws ServiceError invalid_json when a key occurs twice */
-export function distinct(top: TopLevel | null): TopLevel {
-  if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
-  const twice = duplicated(top);
-  if (twice !== null) {
-    // A provider that reads the other copy would see another model, cap or tier than was held and priced.
-    throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
-  }
-  return top;
 }
 
 /** Whether `name` is present and not null. */

@@ -3,9 +3,9 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { changeMembers, memberOf, scanObject, splice, type TopLevel } from '../../../wire/scan.ts';
+import { changeMembers, distinct, memberOf, scanObject, splice, type TopLevel } from '../../../wire/scan.ts';
 import { quirkChanges } from '../../openai-chat/raw/quirks.ts';
-import { distinct, identityChanges, isPresent, streamEdits } from '../../openai-chat/raw/request.ts';
+import { identityChanges, isPresent, streamEdits } from '../../openai-chat/raw/request.ts';
 import { takes } from '../../openai-chat/words/fields.ts';
 
 /** Path below the provider's base URL. */

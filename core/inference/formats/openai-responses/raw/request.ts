@@ -1,12 +1,11 @@
 // The caller's own bytes for an endpoint of the same format: only the gateway's fields are rewritten
 // (docs/fidelity.md#two-lanes), so that numbers, order and unknown fields are preserved.
-import { ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { isWrapped } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 import {
   changeMembers,
-  duplicated,
+  distinct,
   type Edit,
   memberOf,
   scanArray,
@@ -47,16 +46,6 @@ export function rawRequest(
   const edits = changeMembers(top, changes);
   if (hasForeign(request)) edits.push(...ownInput(body, top));
   return { path: RESPONSES_PATH, headers: [], body: splice(body, edits) };
-}
-
-function distinct(top: TopLevel | null): TopLevel {
-  if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
-  const twice = duplicated(top);
-  if (twice !== null) {
-    // A provider that reads the other copy would see another model, cap or tier than was held and priced.
-    throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
-  }
-  return top;
 }
 
 /** JSON text of the member `name`; null where it is absent or null. */
