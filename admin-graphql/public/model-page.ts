@@ -120,8 +120,8 @@ function ending({ model, view }: ModelFacts): Html | false {
   return html`<p class="note warn">This model is deprecated.${until}</p>`;
 }
 
-function changes({ stats }: ModelFacts): Html {
-  return html`<ul class="plain">${stats.changelog.map(({ summary, effective_at }) => html`<li><time datetime="${effective_at}">${effective_at.slice(0, 10)}</time>: ${summary}</li>`)}</ul>`;
+function changes(changelog: ModelStats['changelog']): Html {
+  return html`<ul class="plain">${changelog.map(({ summary, effective_at }) => html`<li><time datetime="${effective_at}">${effective_at.slice(0, 10)}</time>: ${summary}</li>`)}</ul>`;
 }
 
 function usedBy({ stats }: ModelFacts): Html | false {
@@ -147,7 +147,7 @@ ${section('Prices to come', coming.length > 0 && wide('Prices to come', html`<ta
 ${section('The last 30 days', wide('Days', html`<table>${heads('Provider', 'Uptime by day, oldest first', 'Uptime', 'Attempts')}<tbody>${dayRows(of)}</tbody></table>`))}
 ${!stats.analytics && html`<p class="soft">These figures are more than half an hour old, or there are none yet.</p>`}
 ${section('Used by', usedBy(of))}
-${section('Changes', changes(of))}
+${section('Changes', changes(of.stats.changelog))}
 ${model.endpoints.some(({ task }) => task === undefined) && section('Call it', html`<pre tabindex="0" role="region" aria-label="A first call">${call}</pre>`)}`;
 }
 
@@ -163,9 +163,35 @@ export function modelPage(of: ModelFacts): string {
   return document(facts, body(of));
 }
 
-/** The page in place of a model that is not there. */
+const nearList = (near: readonly string[]): Html =>
+  html`<ul class="plain">${near.map((id) => html`<li><a href="/models/${id}">${id}</a></li>`)}</ul>`;
+
+/** The page of a model that left the catalog. */
+export function withdrawnPage(of: {
+  readonly id: string;
+  readonly left_at: Date;
+  readonly changelog: ModelStats['changelog'];
+  readonly near: readonly string[];
+  readonly origin: string;
+}): string {
+  const day = of.left_at.toISOString().slice(0, 10);
+  return document(
+    {
+      title: `${of.id}: not offered any more`,
+      description: `${of.id} left the catalog on ${day}.`,
+      canonical: `${of.origin}/models/${of.id}`,
+      unlisted: true,
+    },
+    html`<p><a href="/models">All models</a></p>
+<h1>${of.id}</h1>
+<p class="note warn">This model left the catalog on <time datetime="${of.left_at.toISOString()}">${day}</time>. A call that names it is answered 404 <code>model_not_found</code> and costs nothing.</p>
+${section('Near names', of.near.length > 0 && nearList(of.near))}
+${section('Changes', of.changelog.length > 0 && changes(of.changelog))}`,
+  );
+}
+
+/** The page in place of a model that never was. */
 export function missingPage(of: { near: readonly string[]; origin: string }): string {
-  const links = of.near.map((id) => html`<li><a href="/models/${id}">${id}</a></li>`);
   return document(
     {
       title: 'No such model',
@@ -174,7 +200,7 @@ export function missingPage(of: { near: readonly string[]; origin: string }): st
       unlisted: true,
     },
     html`<h1>There is no model of this name</h1>
-<p>It may have been withdrawn, or the address has an error. <a href="/models">All models</a></p>
-${links.length > 0 && html`<h2>Did you mean</h2><ul class="plain">${links}</ul>`}`,
+<p>The address has an error. <a href="/models">All models</a></p>
+${section('Did you mean', of.near.length > 0 && nearList(of.near))}`,
   );
 }

@@ -3,6 +3,7 @@
 import {
   catalogAt,
   figuresOf,
+  findWithdrawn,
   getNamedModel,
   type Model,
   ModelSearch,
@@ -10,7 +11,7 @@ import {
   viewEndpoint,
   viewModel,
 } from '@svc/core/catalog/index.ts';
-import { readPublicApp, readRankings, readStats } from '@svc/core/figures/index.ts';
+import { readChanges, readPublicApp, readRankings, readStats } from '@svc/core/figures/index.ts';
 import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
 import { findDefaultTier, findTier } from '@svc/core/resellers/index.ts';
 import { addAnswerHooks, type HttpParts, keepable, requestContext, takeTurn } from '@svc/http/index.ts';
@@ -19,7 +20,7 @@ import { Compile } from 'typebox/compile';
 import { appPage, missingAppPage } from './app-page.ts';
 import { ICON, STYLE, STYLE_PATH } from './frame.ts';
 import { COMPARED_MAX, comparePage, listPage } from './list-page.ts';
-import { missingPage, modelPage } from './model-page.ts';
+import { missingPage, modelPage, withdrawnPage } from './model-page.ts';
 import { RANKED_DAYS, rankingsPage } from './rankings-page.ts';
 
 /** As the console's, of which these pages need less: no script, no connection. */
@@ -89,11 +90,11 @@ async function siteOf(parts: HttpParts, { storefront }: Request): Promise<Site> 
   return { parts: { ...parts, services, base_url: address }, origin: address, of_reseller: true };
 }
 
-function send(request: Request, reply: FastifyReply, status: 200 | 404, page: string): FastifyReply {
+function send(request: Request, reply: FastifyReply, status: 200 | 404 | 410, page: string): FastifyReply {
   // The icon is ours.
   const body = request.storefront === null ? page : page.replace(ICON, '');
   reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
-  if (status === 404) return reply.code(404).send(body);
+  if (status !== 200) return reply.code(status).send(body);
   if (keepable({ request, reply }, cached, { body, output: null })) return reply.code(304).send();
   return reply.send(body);
 }
@@ -152,8 +153,13 @@ async function showNamed(site: Site, context: Context, request: Request, reply: 
     return send(request, reply, 200, await showModel(context, found, site));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'model_not_found') throw error;
-    const { suggestions = [] } = (error.details ?? {}) as { suggestions?: string[] };
-    return send(request, reply, 404, missingPage({ near: suggestions, origin: site.origin }));
+    const { suggestions: near = [] } = (error.details ?? {}) as { suggestions?: string[] };
+    const { origin, of_reseller } = site;
+    const gone = findWithdrawn(context.services.catalog(), name);
+    if (gone === null) return send(request, reply, 404, missingPage({ near, origin }));
+    if (gone.id !== name) return reply.redirect(`/models/${gone.id}`, 302);
+    const changelog = await readChanges(context, { model: gone.id, of_reseller });
+    return send(request, reply, 410, withdrawnPage({ ...gone, changelog, near, origin }));
   }
 }
 

@@ -16,6 +16,7 @@ import { CatalogError, readFile } from './file.ts';
 import { type Merged, type MergeOptions, mergeFiles, SANDBOX } from './merge.ts';
 import { noteDeprecations, noteRepriced, noteScheduled } from './news/note.ts';
 import { noteOffered } from './news/offer.ts';
+import { listWithdrawn } from './news/offer-store.ts';
 import { filedEndpoints, withSet } from './set-prices/filed.ts';
 import { lastSetNo, listSetPrices } from './set-prices/store.ts';
 import {
@@ -39,6 +40,7 @@ interface Numbers {
   readonly models: ReadonlyMap<string, KnownModel>;
   readonly endpoints: ReadonlyMap<string, number>;
   readonly prices: ReadonlyMap<string, number>;
+  readonly withdrawn: ReadonlyMap<string, Date>;
 }
 
 /**
@@ -113,7 +115,8 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
     at,
   );
   await noteDeprecations(db, { models: draft.models, known: models }, at);
-  return { models, endpoints, prices: price_nos };
+  const withdrawn = new Map((await listWithdrawn(db)).map(({ id, left_at }) => [id, left_at]));
+  return { models, endpoints, prices: price_nos, withdrawn };
 }
 
 function numberedPrice(draft: PriceDraft, numbers: Numbers): PriceVersion {
@@ -166,7 +169,7 @@ function assemble(draft: CatalogDraft, numbers: Numbers): Catalog {
     for (const endpoint of model.endpoints) endpoints.set(endpoint.id, endpoint);
   }
   const providers = new Map(draft.providers.map((provider) => [provider.id, provider]));
-  return { version: draft.version, models, endpoints, providers, sandbox };
+  return { version: draft.version, models, endpoints, providers, sandbox, withdrawn: numbers.withdrawn };
 }
 
 /**

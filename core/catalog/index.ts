@@ -13,7 +13,7 @@ export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
 export { type RateKind, rateKinds } from './kinds.ts';
 export { SANDBOX } from './merge.ts';
-export { getNamedModel } from './named-model.ts';
+export { findWithdrawn, getNamedModel } from './named-model.ts';
 export { isNameOf, namedModel } from './names.ts';
 export { modelsOfEndpoints, readChangelog } from './news/changelog-store.ts';
 export { noteWithdrawals } from './news/offer.ts';

@@ -1,6 +1,6 @@
 // The model that a caller names, and what one is told whose name fits none or several.
 import { ServiceError } from '../kernel/index.ts';
-import { namedModel } from './names.ts';
+import { idsNamed, namedModel } from './names.ts';
 import type { Catalog, Model } from './types.ts';
 
 const SUGGESTIONS_MAX = 3;
@@ -42,9 +42,29 @@ export function suggestions(ids: Iterable<string>, wanted: string): string[] {
   return near.slice(0, SUGGESTIONS_MAX).map((item) => item.id);
 }
 
-/** The refusal of a model that the catalog does not have. */
-function modelNotFound(ids: Iterable<string>, name: string, param: string): ServiceError {
+/** The model that `name` meant until it left the catalog; null where no such model is known, or several are. */
+export function findWithdrawn(
+  { withdrawn = new Map() }: Pick<Catalog, 'withdrawn'>,
+  name: string,
+): { readonly id: string; readonly left_at: Date } | null {
+  const [id, ...others] = withdrawn.has(name) ? [name] : idsNamed({ models: withdrawn }, name);
+  const left_at = id === undefined || others.length > 0 ? undefined : withdrawn.get(id);
+  return id === undefined || left_at === undefined ? null : { id, left_at };
+}
+
+/** The refusal of a model that the catalog does not have, or has not any more. */
+function modelNotFound(
+  catalog: Catalog,
+  { name, param, ids }: { name: string; param: string; ids: Iterable<string> },
+): ServiceError {
   const near = suggestions(ids, name);
+  const gone = findWithdrawn(catalog, name);
+  if (gone !== null) {
+    const day = gone.left_at.toISOString().slice(0, 10);
+    const message = `${gone.id} left the catalog on ${day}. See GET /v1/models${near.length === 0 ? '' : `, for example ${near.join(' or ')}`}.`;
+    const details = { suggestions: near, left_at: gone.left_at.toISOString() };
+    return new ServiceError('model_not_found', message, { param, details });
+  }
   const hint = near.length === 0 ? 'See GET /v1/models.' : `Did you mean ${near.join(' or ')}?`;
   const shown = name.length > NAME_MAX ? `${name.slice(0, NAME_MAX)}…` : name;
   return new ServiceError('model_not_found', `There is no model ${JSON.stringify(shown)}. ${hint}`, {
@@ -71,5 +91,7 @@ export function getNamedModel(
   const named = namedModel(catalog, name, environment);
   if ('id' in named) return named;
   const models = environment === 'test' ? catalog.sandbox : catalog.models;
-  throw named.length > 1 ? ambiguous(named, name, param) : modelNotFound(models.keys(), name, param);
+  throw named.length > 1
+    ? ambiguous(named, name, param)
+    : modelNotFound(catalog, { name, param, ids: models.keys() });
 }

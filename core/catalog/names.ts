@@ -27,7 +27,7 @@ export function isNameOf(name: string, id: string): boolean {
 }
 
 /** The ids that `name` can stand for: one where it is clear, several where it is not; exact ones rule others out. */
-export function idsNamed(catalog: Pick<Catalog, 'models'>, name: string): string[] {
+export function idsNamed(catalog: { readonly models: ReadonlyMap<string, unknown> }, name: string): string[] {
   const exact: string[] = [];
   const others: string[] = [];
   for (const id of catalog.models.keys()) {

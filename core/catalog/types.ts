@@ -225,6 +225,8 @@ export interface Catalog {
   readonly providers: ReadonlyMap<string, Provider>;
   /** What a test key sees: every model, answered by two sandbox endpoints; see `findModel`. */
   readonly sandbox: ReadonlyMap<string, Model>;
+  /** When models that are in no file any more left them, by id. Absent: it was not loaded from files. */
+  readonly withdrawn?: ReadonlyMap<string, Date>;
   /** Endpoints as the files have them, from which staff set other prices. Absent: it was not loaded from files. */
   readonly filed?: ReadonlyMap<Id<'endpoint'>, FiledEndpoint>;
   /**

@@ -20,7 +20,7 @@ export {
   staffFigureOperations,
 } from './staff.ts';
 export { readAsked } from './staff-store.ts';
-export { changeKinds, ModelStats, modelStatsOperation, readStats } from './stats.ts';
+export { changeKinds, ModelStats, modelStatsOperation, readChanges, readStats } from './stats.ts';
 export { AppView } from './types.ts';
 
 export const figureOperations = [

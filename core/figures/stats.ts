@@ -122,6 +122,20 @@ interface Shown {
   readonly of_reseller: boolean;
 }
 
+/** What changed at a model, whether or not it is offered, in words for who asks. */
+export async function readChanges(
+  context: Context,
+  of: { model: string } & Pick<Shown, 'of_reseller'>,
+): Promise<ModelStats['changelog']> {
+  const changes = await readChangelog(context.db, { model: of.model, at: context.now() });
+  return changes.map((change) => ({
+    ...change,
+    summary: of.of_reseller && change.kind === 'price' ? OWN_PRICE : change.summary,
+    effective_at: change.effective_at.toISOString(),
+    created_at: change.created_at.toISOString(),
+  }));
+}
+
 /** The stats of `model`. */
 export async function readStats(
   context: Context,
@@ -129,7 +143,6 @@ export async function readStats(
   { with_apps, of_reseller }: Shown,
 ): Promise<ModelStats> {
   const { refreshed_at } = await published(context);
-  const changes = await readChangelog(context.db, { model: model.id, at: context.now() });
   return {
     model: model.id,
     series: await seriesOf(context, model),
@@ -138,12 +151,7 @@ export async function readStats(
       ...{ endpoint_id, effective_at },
       price: priceOf(rates),
     })),
-    changelog: changes.map((change) => ({
-      ...change,
-      summary: of_reseller && change.kind === 'price' ? OWN_PRICE : change.summary,
-      effective_at: change.effective_at.toISOString(),
-      created_at: change.created_at.toISOString(),
-    })),
+    changelog: await readChanges(context, { model: model.id, of_reseller }),
     analytics: isFresh(refreshed_at, context.now()),
   };
 }

@@ -16,9 +16,13 @@ const HOSTILE = `</title><script>alert("1")</script>&'`;
 const dir = mkdtempSync(join(tmpdir(), 'svc-pages-'));
 atFileEnd(async () => rmSync(dir, { recursive: true }));
 const providers_file = join(dir, 'providers.yaml');
-writeFileSync(
-  providers_file,
-  `version: 1
+const LEAVING = `
+  - id: acme/leaving-1
+    name: Leaving One
+    context_length: 128000
+    endpoints: [{ provider: acme, upstream_model: leaving, price: { input: "1", output: "2" } }]
+`;
+const FILE = `version: 1
 providers:
   - { id: acme, name: ${JSON.stringify(HOSTILE)}, kind: openai, base_url: "http://127.0.0.1:9001/v1" }
 models:
@@ -39,9 +43,9 @@ models:
     context_length: 1048576
     capabilities: { tools: true }
     endpoints: [{ provider: acme, upstream_model: dear, price: { input: "99", output: "999" } }]
-`,
-);
-const { tenant, harness, defects } = await startWorld({ providers_file });
+`;
+writeFileSync(providers_file, FILE.trimEnd() + LEAVING);
+const { tenant, harness, defects, catalog } = await startWorld({ providers_file });
 const get = (url: string, headers: Record<string, string> = {}) => tenant.inject({ url, headers });
 
 async function endpointOf(id: string): Promise<string> {
@@ -195,6 +199,26 @@ test('other names of a model lead to its page, and a model that is not there is 
     expectHarmless(missing.body);
   }
   expect((await get('/models/acme/hostil-1')).body).toContain('href="/models/acme/hostile-1"');
+});
+
+test('the page of a model that left the catalog says since when, what changed, and is gone for search engines', async () => {
+  expect((await get('/models/acme/leaving-1')).statusCode).toBe(200);
+  writeFileSync(providers_file, FILE);
+  await catalog.reload();
+  const page = await get('/models/acme/leaving-1');
+  expect([page.statusCode, page.headers['cache-control']]).toEqual([410, 'no-store']);
+  expectHarmless(page.body);
+  expect(page.body).toContain('noindex');
+  const text = textOf(page.body);
+  expect(text).toContain(
+    `acme/leaving-1 This model left the catalog on ${now().toISOString().slice(0, 10)} .`,
+  );
+  expect(text).toContain(': The model is offered.');
+  const other = await get('/models/acme/leaving-1-2026-01-01');
+  expect([other.statusCode, other.headers['location']]).toEqual([302, '/models/acme/leaving-1']);
+  writeFileSync(providers_file, FILE.trimEnd() + LEAVING);
+  await catalog.reload();
+  expect((await get('/models/acme/leaving-1')).statusCode).toBe(200);
 });
 
 test('models stand side by side, the lowest price is marked, and what is unknown or too much is left out', async () => {

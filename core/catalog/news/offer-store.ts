@@ -107,6 +107,17 @@ export async function closeWithdrawals(
   });
 }
 
+/** Models that are in no file any more, with when they left. */
+export async function listWithdrawn(db: Db): Promise<{ readonly id: string; readonly left_at: Date }[]> {
+  const { rows } = await db.query<{ id: string; left_at: Date }>({
+    name: 'catalog.list_withdrawn',
+    text: `
+      select model.id, left_at from catalog.withdrawal join catalog.model using (model_no)
+       where endpoint_no is null and returned_at is null`,
+  });
+  return rows;
+}
+
 interface DueWithdrawal extends Place {
   readonly withdrawal_no: number;
   readonly left_at: Date;

@@ -6,8 +6,15 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { createPool } from '../../db/index.ts';
 import { builtIn } from '../../inference/index.ts';
-import { now, nowMs, shiftClock } from '../../kernel/index.ts';
-import { loadCatalog, noteWithdrawals, readChangelog } from '../index.ts';
+import { now, nowMs, type ServiceError, shiftClock } from '../../kernel/index.ts';
+import {
+  type Catalog,
+  findWithdrawn,
+  getNamedModel,
+  loadCatalog,
+  noteWithdrawals,
+  readChangelog,
+} from '../index.ts';
 
 const db = createPool(await createTestDatabase(), { max: 8 });
 const dir = await mkdtemp(join(tmpdir(), 'svc-offer-'));
@@ -34,7 +41,7 @@ beforeEach(async () => {
 });
 
 /** Loads a file with `models`: the providers of each, of `acme` and `bolt`, and further lines. */
-async function load(models: Record<string, readonly ('acme' | 'bolt')[]>, extra = ''): Promise<void> {
+async function load(models: Record<string, readonly ('acme' | 'bolt')[]>, extra = ''): Promise<Catalog> {
   const path = join(dir, `${++serial}.yaml`);
   const given = { 'acme/other': ['acme'], ...models };
   const texts = Object.entries(given).map(
@@ -52,7 +59,7 @@ ${providers.map((provider) => `      - { provider: ${provider}, upstream_model: 
     path,
     `version: 1\nproviders:\n${provider('acme')}\n${provider('bolt')}\nmodels:${texts.join('')}\n`,
   );
-  await loadCatalog(db, [path], { formats: builtIn.catalog });
+  return loadCatalog(db, [path], { formats: builtIn.catalog });
 }
 const tell = () => db.transaction((tx) => noteWithdrawals(tx, now()));
 const BOTH = ['acme', 'bolt'] as const;
@@ -166,4 +173,29 @@ test('what was in no file since this is noted, and the stand-ins of the sandbox,
     text: 'select distinct provider from catalog.offered join catalog.endpoint using (endpoint_no)',
   });
   expect(rows).toEqual([{ provider: 'acme' }]);
+});
+
+test('who names a model that left is told so and since when, until it is back', async () => {
+  const refusal = (catalog: Catalog, name: string) => {
+    try {
+      return getNamedModel(catalog, { name, environment: 'live', param: 'model' }).id;
+    } catch (error) {
+      const { code, message, details } = error as ServiceError;
+      return [code, message, (details as { left_at?: string }).left_at];
+    }
+  };
+  const tail = id.slice('acme/'.length);
+  expect(refusal(await load({ [id]: BOTH }), tail)).toBe(id);
+  const gone = await load({});
+  expect(findWithdrawn(gone, tail)).toEqual({ id, left_at: expect.any(Date) });
+  for (const name of [id, tail]) {
+    const [code, message, left_at] = refusal(gone, name);
+    expect([code, left_at?.slice(0, 16)]).toEqual(['model_not_found', '2026-11-20T10:00']);
+    expect(message).toContain(`${id} left the catalog on 2026-11-20. See GET /v1/models`);
+  }
+  expect(findWithdrawn(gone, 'acme/never')).toBeNull();
+  expect(refusal(gone, 'acme/never')[1]).toContain('There is no model "acme/never".');
+  at('12:00:00');
+  const back = await load({ [id]: ['bolt'] });
+  expect([refusal(back, tail), findWithdrawn(back, id)]).toEqual([id, null]);
 });
