@@ -83,7 +83,8 @@ const text = (said: boolean, apart: boolean) => `
 
 /**
  * Of what callers said, buckets are summed of what is known of hours, and keys of as long spans as are kept, then of hours, then of rows.
- * What no key has is of calls that said nothing, and of those whose rows are gone.
+ * What no key has is of calls that said nothing, and of those whose rows are gone. Keys are summed once, together with the sum of them
+ * all, and only the dearest are kept: 150,000 sums that are kept to be read again cost as much as making them.
  */
 const SPANNED = `
   with ${EDGE},
@@ -111,11 +112,15 @@ const SPANNED = `
        and hour not in (select hour from many) and not exists (select from chosen where hour >= start and hour < stop)
     union all
     select key, ${FIGURES} from (${rowsOf('many')} union all select * from edge_rows) as call (ts, key, ${FIGURES})),
-  by_key as materialized (select key, ${AGAIN} from named where key <> '' group by key),
+  dearest as materialized (
+    select key, grouping(key) = 1 as is_all, ${AGAIN} from named where key <> '' group by grouping sets ((key), ())
+    having sum_bigint(requests) > 0
+     order by is_all desc, cost_micro desc, key collate "C" limit 1 + $11::int),
   keyed as (
-    select key, ${FIGURES} from by_key
+    select key, ${FIGURES} from dearest where not is_all
     union all
-    select '', ${AGAIN} from (select ${FIGURES} from series union all select ${NEGATED} from by_key) as rest (${FIGURES})),
+    select '', ${AGAIN}
+      from (select ${FIGURES} from series union all select ${NEGATED} from dearest where is_all) as rest (${FIGURES})),
   ${apartText('$11')}`;
 const PRODUCT = {
   known: { name: 'analytics.sum_known_usage', text: text(false, false) },
