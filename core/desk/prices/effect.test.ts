@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@svc/cli/tools/postgres.ts';
 import { afterAll, expect, test } from 'vitest';
 import { staffContext } from '../../../test/support/provision.ts';
 import { createTestShards } from '../../../test/support/shards.ts';
 import { loadCatalog } from '../../catalog/index.ts';
-import { createPool } from '../../db/index.ts';
+import { createPool, isDatabaseFault } from '../../db/index.ts';
 import { builtIn } from '../../inference/index.ts';
 import { now } from '../../kernel/index.ts';
 import { effectOf } from './effect.ts';
@@ -105,4 +106,13 @@ test('more calls than one statement reads are counted once each, those of one mi
     calls: main.calls + a.calls,
     before_micro_usd: 2 * (main.tokens + a.tokens),
   });
+});
+
+test('while one ledger is away nothing is shown in place of its calls, and it is said at once', async () => {
+  const gone = `postgres://svc@127.0.0.1:${await freePort()}/gone`;
+  const partly = createPool(database_url, {
+    shards: shards.map((shard) => (shard.name === 'b' ? { ...shard, url: gone } : shard)),
+  });
+  await expect(effectOf(staffContext(partly), planned('acme/m'))).rejects.toSatisfy(isDatabaseFault);
+  await partly.end();
 });
