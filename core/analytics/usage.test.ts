@@ -35,6 +35,16 @@ describe('the range of usage', () => {
         expect.objectContaining({ code: 'invalid_request', param }),
       );
     }
+    const own = { from: '2026-01-01', to: '2026-01-03' };
+    expect(shown(own)).toEqual(shown({ ...own, range: 'custom' }));
+    for (const [input, param] of [
+      [{ from: '2026-01-01' }, 'to'],
+      [{ ...own, range: '7d' }, 'from'],
+      [{ to: '2026-01-01', range: '24h' }, 'to'],
+    ] as const)
+      expect(() => usageRange(input, now)).toThrow(
+        expect.objectContaining({ code: 'invalid_request', param }),
+      );
     expect(() => usageRange({ range: 'custom', from: '2025-01-01', to: '2026-11-01' }, now)).toThrow(
       expect.objectContaining({ code: 'range_too_long', param: 'from', details: { days_max: 400 } }),
     );

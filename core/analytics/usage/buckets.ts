@@ -97,8 +97,8 @@ export interface UsageRange {
 
 /** @throws ServiceError invalid_request, range_too_long. */
 function customRange({ from, to }: Asked): { from: number; to: number } {
-  if (from === undefined) throw invalid('from', 'missing', 'range=custom needs from.');
-  if (to === undefined) throw invalid('to', 'missing', 'range=custom needs to.');
+  if (from === undefined) throw invalid('from', 'missing', 'A range of your own needs from.');
+  if (to === undefined) throw invalid('to', 'missing', 'A range of your own needs to.');
   const range = { from: timeInMs(from), to: timeInMs(to) };
   if (range.from >= range.to) throw invalid('from', 'range', 'from lies before to.');
   if (range.to - range.from > DAYS_MAX * DAY_MS) {
@@ -110,9 +110,18 @@ function customRange({ from, to }: Asked): { from: number; to: number } {
   return range;
 }
 
+/** What is asked for by name; sums of another time than the given one would be taken for those of the given one. */
+function nameOf({ range, from, to }: Asked): NonNullable<Asked['range']> {
+  if (from === undefined && to === undefined) return range ?? '24h';
+  if (range === undefined || range === 'custom') return 'custom';
+  const field = from === undefined ? 'to' : 'from';
+  throw invalid(field, 'conflict', `${field} goes with range=custom, or with no range.`);
+}
+
 /** The range that `asked` names at `now` (milliseconds). @throws ServiceError invalid_request, range_too_long. */
 export function usageRange(asked: Asked, now: number): UsageRange {
-  const { range = '24h', timezone: zone = 'UTC' } = asked;
+  const { timezone: zone = 'UTC' } = asked;
+  const range = nameOf(asked);
   const { from, to } = range === 'custom' ? customRange(asked) : { from: now - spans[range], to: now };
   const natural = to - from > 30 * DAY_MS ? 'day' : 'hour';
   const unit = to - from > 90 * DAY_MS ? 'day' : (asked.granularity ?? natural);
