@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { axisOf, leftOf } from './chart.tsx';
+import { anchorOf, axisOf, leftOf } from './chart.tsx';
 import { axisText } from './format/money.ts';
 
 test('the axis covers the highest day in few round steps', () => {
@@ -22,4 +22,20 @@ test('the plot begins right of the widest label, however small the amounts are',
     const widest = Math.max(...labels.map(({ length }) => length)) * 7;
     expect(leftOf(labels)).toBeGreaterThan(widest);
   }
+});
+
+test('the name of a day ends inside the drawing, however wide its bar is', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 2, max: 400 }),
+      fc.double({ min: 1, max: 300, noNaN: true }),
+      (days, slot) => {
+        for (let i = 1; i < days; i++) {
+          const room = (days - i - 0.5) * slot;
+          // Names are centred below their bars; the widest is 52 pixels.
+          expect(anchorOf(i, { days, slot })).toBe(room < 26 ? 'end' : 'middle');
+        }
+      },
+    ),
+  );
 });

@@ -171,10 +171,13 @@ function Grid({
   ));
 }
 
-/** Where the name of day `i` stands at its bar, so that it begins and ends inside the drawing. */
-function anchorOf(i: number, { slot, days }: Scale): 'start' | 'middle' | 'end' {
+/** Where the name of day `i` stands at its bar, so that it begins and ends inside the drawing. Pure. */
+export function anchorOf(
+  i: number,
+  { slot, days }: Pick<Scale, 'slot' | 'days'>,
+): 'start' | 'middle' | 'end' {
   if (i === 0) return 'start';
-  return (days - i) * slot < NAME_HALF ? 'end' : 'middle';
+  return (days - i - 0.5) * slot < NAME_HALF ? 'end' : 'middle';
 }
 
 /** The bar of day `i`: its series one above the other, or a tick where nothing was spent. */
