@@ -324,5 +324,7 @@ test('what is fitted is the most that fits: output goes first, and input only wh
         expect(requests === 0 ? null : [input_tokens, output_tokens]).toEqual(fitted);
       },
     ),
+    // None of the output fits: 0, and not -0.
+    { examples: [[0, 2, 0, 500, 20]] },
   );
 });

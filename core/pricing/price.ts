@@ -153,7 +153,8 @@ function largest(max: number, fits: (n: number) => boolean): number {
   let low = -1;
   let high = max;
   while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
+    // From `low` on: half of -1 rounded up would be -0.
+    const middle = low + Math.ceil((high - low) / 2);
     if (fits(middle)) low = middle;
     else high = middle - 1;
   }
