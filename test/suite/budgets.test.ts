@@ -15,6 +15,10 @@ test('a file belongs to the longest folder of the table that it lies in', () => 
   expect(partOf('cli/e.test.ts', budgets)).toBeNull();
 });
 
+test('a part that has two budgets is refused: one of them would count, and nobody would know which', () => {
+  expect(() => parseBudgets('| `cli` | 10 | one |\n| `cli` | 20 | other |\n')).toThrow('cli has two budgets');
+});
+
 test('a part that took more than its budget is reported, one that kept within it is not', () => {
   const durations = {
     'core/a.test.ts': took(6),

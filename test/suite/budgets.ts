@@ -9,10 +9,14 @@ import { root } from './parts.ts';
 /** Processor seconds by folder; a file belongs to the longest folder that contains it. */
 export type Budgets = ReadonlyMap<string, number>;
 
-/** The rows of the table: "| `core/ledger` | 20 | … |". */
+/** The rows of the table: "| `core/ledger` | 20 | … |". @throws Error where a part has two. */
 export function parseBudgets(text: string): Budgets {
-  const rows = text.matchAll(/^\| `([\w/.-]+)` \| (\d+) \|/gm);
-  return new Map([...rows].map(([, folder, seconds]) => [folder as string, Number(seconds)]));
+  const budgets = new Map<string, number>();
+  for (const [, folder = '', seconds] of text.matchAll(/^\| `([\w/.-]+)` \| (\d+) \|/gm)) {
+    if (budgets.has(folder)) throw new Error(`${folder} has two budgets`);
+    budgets.set(folder, Number(seconds));
+  }
+  return budgets;
 }
 
 export function readBudgets(): Budgets {
