@@ -1,6 +1,6 @@
 // The rules of what documents name, each shown what keeps it and what breaks it.
 import { expect, test } from 'vitest';
-import { filesInReadmes, pathsInDocs } from './documents.ts';
+import { docsInIndex, filesInReadmes, pathsInDocs } from './documents.ts';
 import { type Rule, type Source, shown } from './sources.ts';
 
 const file = (path: string, text: string): Source => ({ path, text });
@@ -14,6 +14,15 @@ test('a document that names a file which is not there is a fault, by path or by 
   expect(faults(pathsInDocs, ...there, bad)).toEqual([
     'docs/d.md:1 leads nowhere: core/a/x.ts',
     'docs/d.md:1 leads nowhere: docs/x.md',
+  ]);
+});
+
+test('a document that the index of documents does not link is a fault', () => {
+  const index = file('docs/README.md', '[c](c.md), [clients](clients/README.md)');
+  const linked = ['docs/c.md', 'docs/clients/README.md', 'docs/clients/x.md', 'docs/legal/tos/1.md'];
+  expect(faults(docsInIndex, index, ...linked.map((path) => file(path, '')))).toEqual([]);
+  expect(faults(docsInIndex, index, file('docs/operate/d.md', ''))).toEqual([
+    'docs/operate/d.md:1 is not linked in docs/README.md',
   ]);
 });
 

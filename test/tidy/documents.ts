@@ -23,6 +23,17 @@ export const pathsInDocs: Rule = (sources) => {
     );
 };
 
+/** Pages of clients have an index of their own; legal texts are versions that the product publishes. */
+const INDEXED = /^docs\/(?!README\.md$|clients\/(?!README)|legal\/\w+\/)[\w./-]+\.md$/;
+
+/** Documents that the index of docs/ does not link: nobody would find them. */
+export const docsInIndex: Rule = (sources) => {
+  const index = sources.find(({ path }) => path === 'docs/README.md')?.text ?? '';
+  return sources
+    .filter(({ path }) => INDEXED.test(path) && !index.includes(`](${path.slice('docs/'.length)})`))
+    .map(({ path }) => ({ path, line: 1, message: 'is not linked in docs/README.md' }));
+};
+
 /** A file in code type, with the folders that a README names before it. */
 const NAMED_FILE = /`((?:\.{1,2}\/)*\w[\w./-]*\.(?:tsx?|mjs|js|sql|md|json|graphql|ya?ml|sh|css))`/g;
 /** Written by the build, or read from a secret of the cluster. */

@@ -1,6 +1,6 @@
 // The rules over the whole repository, by the name that a failure has.
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
-import { filesInReadmes, pathsInDocs } from './documents.ts';
+import { docsInIndex, filesInReadmes, pathsInDocs } from './documents.ts';
 import { exportsUsed } from './exports.ts';
 import { formatsNamedAtHome } from './formats.ts';
 import { clientsTakeTypes, conceptReadmes, fileCycles, importOrder, surfacesByIndex } from './imports.ts';
@@ -42,6 +42,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['no file names a path of one machine', noMachinePaths],
   ['no test is switched off', noSkippedTests],
   ['README and docs name only files that exist', pathsInDocs],
+  ['docs/README.md links every document', docsInIndex],
   ['the README of a folder names only files that exist', filesInReadmes],
   ['what is exported is used in another file', exportsUsed],
   ['a folder of more than five files says what it is', foldersExplained],

@@ -64,8 +64,11 @@ export const plainModules: Rule = (sources) =>
     .filter(({ path }) => path.endsWith('.ts') && path !== 'vitest.config.ts')
     .flatMap((source) => {
       const { bare } = scan(source.text);
-      // These two are read by a tool that asks for a default export.
-      const isAskedFor = ['test/support/global.ts', 'console/vite.config.ts'].includes(source.path);
+      // These are read by tools that ask for a default export.
+      const isAskedFor = [
+        ...['test/support/global.ts', 'console/vite.config.ts'],
+        'test/mutations/arithmetic/vitest.config.ts',
+      ].includes(source.path);
       return [
         ...faultsOf(source, bare, /^export \*/gm, 'export *'),
         ...(isAskedFor ? [] : faultsOf(source, bare, /^export default\b/gm, 'default export')),

@@ -1,4 +1,4 @@
-// Graders: how the text of an answer becomes a score (docs/evaluations.md#graders).
+// Graders: how the text of an answer becomes a score (docs/evaluations/suites-and-runs.md#graders).
 import { type Static, Type } from 'typebox';
 import { named, oneOf } from '../../kernel/index.ts';
 
