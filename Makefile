@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory bench-rows release
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory bench-rows release
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -23,6 +23,7 @@ help:
 	@echo 'make evals-many    run ten thousand answers and show memory and histories (ANSWERS=n)'
 	@echo 'make directory     provision five thousand people over SCIM while calls run, and take them out again (PEOPLE=n)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
+	@echo 'make mutants     change the arithmetic of prices in every way that Stryker knows and require that tests notice (ONLY=price)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
@@ -84,6 +85,9 @@ rail-scenarios:
 
 mutations:
 	@$(install) all && exec $(node) test/mutations/product/main.ts $(if $(ONLY),--only '$(ONLY)')
+
+mutants:
+	@$(install) all && exec $(node) test/mutations/arithmetic/main.ts $(if $(ONLY),--only '$(ONLY)')
 
 fuzz-api:
 	@$(install) all && exec $(node) test/fuzz/main.ts $(if $(SEED),--seed $(SEED)) $(if $(EXAMPLES),--examples $(EXAMPLES)) \

@@ -304,6 +304,15 @@ test('a settled call within its bounds never costs more than was held for it', (
   );
 });
 
+test('each line of the answer beyond the first may round up, and that is left to it', () => {
+  const affords = (numbers: Numbers) =>
+    [1_101, 1_102, 1_103].map((budget) => affordableTokens(endpoint(numbers), call(), budget));
+  // A micro-USD for each token, 1,000 for the prompt.
+  expect(affords({ input: 1000, output: 1000 })).toEqual([100, 101, 102]);
+  // The prompt has a second line, the answer has one too.
+  expect(affords({ input: 1000, output: 1000, cache_read: 500, reasoning: 1000 })).toEqual([99, 100, 101]);
+});
+
 test('what is affordable fits the budget, and one token more does not', () => {
   fc.assert(
     fc.property(

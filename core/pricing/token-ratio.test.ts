@@ -51,6 +51,14 @@ test('an endpoint that sends its tokens in parts is learnt to', () => {
   expect(ratio.count({ bytes: 200, events: 200 })).toBe(50);
 });
 
+test('an answer that shows nothing teaches nothing, and one that came whole nothing about events', () => {
+  const streamed = { bytes: 400, events: 50, tokens: 100 };
+  const hidden = { bytes: 0, events: 0, tokens: 5_000 };
+  const at_once = { bytes: 400, events: 0, tokens: 100 };
+  for (const asked of [whole(4_000), { bytes: 40, events: 50 }])
+    expect(taught(streamed, hidden, at_once).count(asked)).toBe(taught(streamed).count(asked));
+});
+
 test('an average that is often wrong counts for less', () => {
   const steady = taught({ bytes: 400, events: 0, tokens: 100 });
   const unsteady = taught({ bytes: 300, events: 0, tokens: 100 }, { bytes: 500, events: 0, tokens: 100 });
