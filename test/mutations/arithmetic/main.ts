@@ -22,7 +22,6 @@ interface Report {
       {
         readonly source: string;
         readonly mutants: readonly {
-          readonly mutatorName: string;
           readonly replacement: string;
           readonly status: string;
           readonly location: { readonly start: Place; readonly end: Place };
