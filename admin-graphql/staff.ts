@@ -14,16 +14,20 @@ import {
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
+import { bindDecoder, type Decoder } from './decoder.ts';
 import { bindPages, type Pages } from './pages.ts';
 
 interface StaffListener {
   readonly introspection: boolean;
   /** Null when no console of staff was built. */
   readonly pages: Pages | null;
+  /** Null: encrypted payloads of workflows are not decoded here. */
+  readonly decoder: Decoder | null;
 }
 
 /** The Fastify instance of the listener, not yet listening. Its schema can be introspected only in development. */
-export function createStaffApp(parts: HttpParts, { introspection, pages }: StaffListener): FastifyInstance {
+export function createStaffApp(parts: HttpParts, listener: StaffListener): FastifyInstance {
+  const { introspection, pages, decoder } = listener;
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   // The customers' console is foreign to this listener: its origin and its cookies are not accepted.
   const { sign_in } = parts.services;
@@ -51,6 +55,7 @@ export function createStaffApp(parts: HttpParts, { introspection, pages }: Staff
       };
     },
   });
+  if (decoder !== null) bindDecoder(app, bound, decoder);
   app.register(async (scope) => {
     bindHealth(scope, parts);
     if (pages !== null) bindPages(scope, pages, { base_url: parts.base_url });

@@ -54,7 +54,10 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   ]);
   const persisted_only = config.graphql_persisted_only;
   const tenant = createTenantApp(parts, { feed, streams, pages, persisted_only });
-  const staff = createStaffApp(parts, { introspection: config.dev, pages: readPages(STAFF_CONSOLE) });
+  const staff = createStaffApp(parts, {
+    ...{ introspection: config.dev, pages: readPages(STAFF_CONSOLE) },
+    decoder: config.temporal_decoder ? { ui_origins: config.temporal_ui_origins ?? [] } : null,
+  });
   // Streams end first: closing a listener waits for its open responses.
   opening.defer(async () => {
     draining = true;

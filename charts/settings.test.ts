@@ -73,6 +73,7 @@ describe('settings', () => {
       'temporal.apiKey.existingSecret.name': 'temporal',
       'temporal.deployment': 'svc',
       'temporal.buildId': '7',
+      'temporal.decoder.uiOrigins': ['https://temporal.example'],
     };
     const objects = await renderObjects('production', { set });
     const given = new Set(

@@ -63,6 +63,14 @@ function originOf(request: FastifyRequest): string | null {
   return referer !== null && URL.canParse(referer) ? new URL(referer).origin : null;
 }
 
+/** @throws ServiceError csrf_failed for a request with a cookie that comes from no page of `origins`. */
+function requirePage(request: FastifyRequest, origins: readonly string[]): void {
+  const origin = originOf(request);
+  if (origin !== null && origins.includes(origin)) return;
+  const message = 'A session cookie is accepted here only from a page of an origin that is named.';
+  throw new ServiceError('csrf_failed', message, { details: { reason: 'origin' } });
+}
+
 /** Origins whose pages may write with a session cookie: those of the console, and the storefront that the request came to. */
 export function consoleOrigins({ services }: HttpParts, { storefront }: FastifyRequest): readonly string[] {
   const { console_origins } = services.sign_in;
@@ -186,7 +194,12 @@ export async function callerOf(
  * The member of staff behind `request`, by cookie or bearer token like `callerOf`.
  * @throws ServiceError authentication_required, session_expired, invalid_request, csrf_failed.
  */
-export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): Promise<StaffCaller> {
+export async function staffCallerOf(
+  parts: HttpParts,
+  request: FastifyRequest,
+  /** Origins of other pages whose request, a write by its method alone, only reads. */
+  { read_by }: { readonly read_by?: readonly string[] } = {},
+): Promise<StaffCaller> {
   const cookie = onlyCookie(request, parts.services.sign_in.cookies.staff);
   const bearer = bearerOf(request.raw);
   if (cookie !== null && bearer !== null) {
@@ -203,7 +216,8 @@ export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): 
   const caller = await verifyStaff(parts.pool, { token, at: now() });
   if (cookie !== null && caller.session_id !== undefined) {
     const { staff_origins } = parts.services.sign_in;
-    requireConsole(parts, request, { session_id: caller.session_id, origins: staff_origins });
+    if (read_by !== undefined) requirePage(request, read_by);
+    else requireConsole(parts, request, { session_id: caller.session_id, origins: staff_origins });
   }
   return caller;
 }

@@ -3,6 +3,7 @@
 import type { Log } from '@svc/core/kernel/index.ts';
 import { machineMs } from '@svc/core/kernel/index.ts';
 import { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import {
   NativeConnection,
   type NativeConnectionOptions,
@@ -22,11 +23,11 @@ interface LinkOptions {
   readonly log: Log;
   /** Certificates and API key for the next connection. */
   readonly security: () => Promise<Pick<NativeConnectionOptions, 'tls' | 'apiKey'>>;
-  /** What the workers of all queues share: bundle, activities, interceptors, version. */
+  /** What the workers of all queues share: bundle, activities, interceptors, version, and the conversion, also the client's. */
   readonly worker: Pick<
     WorkerOptions,
     'workflowBundle' | 'activities' | 'interceptors' | 'workerDeploymentOptions'
-  >;
+  > & { readonly dataConverter: DataConverter };
 }
 
 export interface Link {
@@ -123,7 +124,8 @@ class TemporalLink implements Link {
         }),
       );
     }
-    this.#client = new Client({ connection, namespace, identity });
+    const { dataConverter } = worker;
+    this.#client = new Client({ connection, namespace, identity, dataConverter });
     this.reached = true;
   }
 

@@ -1,7 +1,7 @@
 // Shows staff which workflows are open: a worker asks Temporal for them every quarter of a minute, and steps that fail are
 // noted as they do. Staff read the rows; only workers talk to Temporal.
 import type { Pool } from '@svc/core/db/index.ts';
-import { type Log, now } from '@svc/core/kernel/index.ts';
+import { type Log, now, type RootKeyRing } from '@svc/core/kernel/index.ts';
 import {
   claimLook,
   clearStepFailure,
@@ -11,6 +11,7 @@ import {
 import { ApplicationFailure, type Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { countUnderFormer } from './codec/keys.ts';
 
 const TICK_MS = 5_000;
 /** Of all workers together one looks this often. */
@@ -53,7 +54,7 @@ export function noteSteps(pool: Pool, log: Log): ActivityInterceptorsFactory {
   });
 }
 
-async function look(pool: Pool, client: Client): Promise<void> {
+async function look(pool: Pool, client: Client, root_key: RootKeyRing): Promise<void> {
   const at = now();
   if (!(await claimLook(pool, { at, before: new Date(at.getTime() - LOOK_MS) }))) return;
   const workflows: { workflow_id: string; type: string; started_at: Date }[] = [];
@@ -65,18 +66,22 @@ async function look(pool: Pool, client: Client): Promise<void> {
     workflows.push({ workflow_id: seen.workflowId, type: seen.type, started_at: seen.startTime });
   }
   await pool.transaction((db) => replaceOpen(db, { workflows, complete, at }));
+  await countUnderFormer(pool, client, root_key);
 }
 
 /** Looks until stopped. */
-export function startLooks(parts: { pool: Pool; log: Log; client: () => Client | null }): {
-  stop(): Promise<void>;
-} {
-  const { pool, log } = parts;
+export function startLooks(parts: {
+  pool: Pool;
+  log: Log;
+  client: () => Client | null;
+  root_key: RootKeyRing;
+}): { stop(): Promise<void> } {
+  const { pool, log, root_key } = parts;
   let running: Promise<void> | null = null;
   const tick = () => {
     const client = parts.client();
     if (client === null) return;
-    running ??= look(pool, client)
+    running ??= look(pool, client, root_key)
       .catch((error: unknown) => log.debug({ error }, 'could not look at open workflows'))
       .finally(() => {
         running = null;

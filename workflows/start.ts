@@ -27,6 +27,8 @@ import { beat } from '@svc/core/workflow-starts/index.ts';
 import { autoTopupActivities } from './auto-top-up/activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';
+import { converterOf } from './codec/codec.ts';
+import { noteKey } from './codec/keys.ts';
 import { disputeActivities } from './dispute/activities.ts';
 import { erasureActivities } from './erasure/activities.ts';
 import { evalRunActivities } from './eval-run/activities.ts';
@@ -66,7 +68,7 @@ interface Parts {
   readonly portal: Portal | null;
   readonly analytics: Analytics;
   readonly catalog: CatalogHandle;
-  /** Makes the links of mails. */
+  /** Makes the links of mails, and seals what goes to Temporal. */
   readonly root_key: RootKeyRing;
 }
 
@@ -146,12 +148,20 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
  * Records every few seconds that this worker lives and whether it reaches Temporal. Call the returned function to
  * stop.
  */
-function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }): () => Promise<void> {
-  const { pool, name, link, log } = parts;
+function keepBeating(parts: {
+  pool: Pool;
+  name: string;
+  link: Link;
+  log: Log;
+  /** Under which payloads are sealed; null: they are not. */
+  seals: RootKeyRing | null;
+}): () => Promise<void> {
+  const { pool, name, link, log, seals } = parts;
   let running: Promise<void> | null = null;
   const turn = async () => {
     try {
       await beat(pool, { worker: name, temporal: await link.ask() });
+      if (seals !== null) await noteKey(pool, seals);
     } catch (error) {
       log.debug({ error }, 'could not write the beat');
     }
@@ -182,6 +192,9 @@ async function openWorkflows(
     return null;
   }
   const security = securityOf(config);
+  const { temporal_encrypt: encrypt } = config;
+  const dataConverter = converterOf({ root_key: parts.root_key, encrypt });
+  if (encrypt) await noteKey(pool, parts.root_key);
   installRuntime(log);
   opened.defer(showSdkMetrics(listener.registry));
   const link = openLink({
@@ -192,7 +205,8 @@ async function openWorkflows(
     security,
     worker: {
       ...versionOf(config),
-      workflowBundle: await bundleWorkflows(sdkLogger(log)),
+      dataConverter,
+      workflowBundle: await bundleWorkflows(sdkLogger(log), dataConverter),
       activities: {
         ...topUpActivities(contexts(parts)),
         ...refundActivities(contexts(parts)),
@@ -213,8 +227,9 @@ async function openWorkflows(
   const client = () => link.client();
   const relay = startRelay({ pool, direct_url, log, client });
   opened.defer(() => relay.stop());
-  opened.defer(keepBeating({ pool, name, link, log }));
-  const looks = startLooks({ pool, log, client });
+  const { root_key } = parts;
+  opened.defer(keepBeating({ pool, name, link, log, seals: encrypt ? root_key : null }));
+  const looks = startLooks({ pool, log, client, root_key });
   opened.defer(() => looks.stop());
   if (config.dev) {
     const news = tellClockMoves({ log, client });

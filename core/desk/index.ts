@@ -8,6 +8,7 @@ export {
 export { BudgetsView, listStaffBudgetsOperation } from './budgets.ts';
 export { findMailsOperation, MailView, releaseAddressOperation, resendMailOperation } from './mails.ts';
 export { getOutboxOperation, OutboxView, outboxQueues } from './operate/outbox.ts';
+export { decodePayloads } from './operate/payloads.ts';
 export {
   FxView,
   fxDayStates,

@@ -23,6 +23,7 @@ import { rateSettings } from './settings/rates.ts';
 import { type Setting, setting } from './settings/setting.ts';
 import { signUpSettings } from './settings/sign-up.ts';
 import { storefrontSettings } from './settings/storefronts.ts';
+import { temporalSettings } from './settings/temporal.ts';
 import { tlsSettings } from './settings/tls.ts';
 
 export type { Setting };
@@ -95,51 +96,7 @@ export const settings = {
   ),
   ...analyticsSettings,
   redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
-  temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),
-  temporal_namespace: setting(
-    'SVC_TEMPORAL_NAMESPACE',
-    'namespace of Temporal, which must exist',
-    'svc',
-    text,
-  ),
-  temporal_tls: setting('SVC_TEMPORAL_TLS', 'reach Temporal with TLS', false, flag),
-  temporal_tls_ca_file: setting(
-    'SVC_TEMPORAL_TLS_CA_FILE',
-    "PEM of the authority of Temporal's certificate; unset: those that the machine trusts",
-    null,
-    optional,
-  ),
-  temporal_tls_cert_file: setting(
-    'SVC_TEMPORAL_TLS_CERT_FILE',
-    'PEM of the certificate that the worker shows to Temporal',
-    null,
-    optional,
-  ),
-  temporal_tls_key_file: setting(
-    'SVC_TEMPORAL_TLS_KEY_FILE',
-    'PEM of the key of that certificate',
-    null,
-    optional,
-  ),
-  temporal_tls_server_name: setting(
-    'SVC_TEMPORAL_TLS_SERVER_NAME',
-    "name in Temporal's certificate; unset: the host of the address",
-    null,
-    optional,
-  ),
-  temporal_api_key: setting('SVC_TEMPORAL_API_KEY', 'API key for Temporal', null, optional, true),
-  temporal_deployment: setting(
-    'SVC_TEMPORAL_DEPLOYMENT',
-    'name of the worker deployment, for versioned workers; unset: workers have no version',
-    null,
-    optional,
-  ),
-  temporal_build_id: setting(
-    'SVC_TEMPORAL_BUILD_ID',
-    'version of a versioned worker; unset: the release',
-    null,
-    optional,
-  ),
+  ...temporalSettings,
   providers_file: setting(
     'SVC_PROVIDERS_FILE',
     'YAML with further providers, endpoints, models, prices',

@@ -151,8 +151,10 @@ export {
 export {
   addRootKey,
   checkpointSeed,
+  deriveFrom,
   deriveKey,
   deriveKeys,
+  findRootKey,
   loadRootKey,
   promoteRootKey,
   type RootKey,

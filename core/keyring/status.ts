@@ -8,6 +8,7 @@ import {
   type SealedColumnName,
   sealedColumn,
 } from '../kernel/index.ts';
+import { type PayloadKey, readPayloadKey } from '../workflow-starts/index.ts';
 import { columnNames } from './rotate.ts';
 import { countCodes, countSealed } from './store.ts';
 
@@ -26,6 +27,8 @@ export interface KeyUse {
   readonly sealed: readonly Count[];
   /** Codes that people hold, which can be checked under this key alone. */
   readonly codes: readonly Count[];
+  /** What histories of workflows at Temporal need it for; null: nothing was encrypted under it there. */
+  readonly workflows: PayloadKey | null;
 }
 
 export interface KeyRingStatus {
@@ -69,10 +72,13 @@ export async function readKeyRingStatus(db: Db, root_key: RootKeyRing, at: Date)
   }
   const counted = await countCodes(db, at);
   const codes = counted.map(({ codes: of, key_id, values }) => ({ of, key_id, values }));
+  const workflows: (PayloadKey | null)[] = [];
+  for (const { id } of keys) workflows.push(await readPayloadKey(db, id.toString('hex')));
   return {
     keys: keys.map((key, no) => ({
       ...{ name: key.name, id: key.id.toString('hex'), is_current: no === 0 },
       ...{ sealed: countsOf(sealed, key, keys), codes: countsOf(codes, key, keys) },
+      workflows: workflows[no] ?? null,
     })),
     unnamed: countsOf(sealed, null, keys),
     unnamed_codes: countsOf(codes, null, keys),

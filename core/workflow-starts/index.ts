@@ -10,6 +10,18 @@ export {
   type SeenWorkflow,
 } from './open-store.ts';
 export {
+  ENCRYPTED,
+  isSealedPayload,
+  KEY_ID,
+  notePayloadKey,
+  notePayloadsOpen,
+  openPayload,
+  type PayloadKey,
+  type PayloadText,
+  readPayloadKey,
+  sealPayload,
+} from './payloads.ts';
+export {
   markSignalled,
   markStarted,
   purgeWorkflows,

@@ -1,6 +1,7 @@
 // The same operations on three surfaces: REST and mercurius as the gateway serves them, yoga as the console's and the
 // staff listeners do, on one database with two organizations.
 
+import type { Decoder } from '@svc/admin-graphql/decoder.ts';
 import type { Pages } from '@svc/admin-graphql/pages.ts';
 import { createStaffApp } from '@svc/admin-graphql/staff.ts';
 import { Streams } from '@svc/admin-graphql/streams.ts';
@@ -68,6 +69,8 @@ export async function startWorld(
     rate?: ManagementRate;
     /** A catalog file in addition to the committed one. */
     providers_file?: string;
+    /** Has the staff listener decode payloads of workflows. */
+    decoder?: Decoder;
   } = {},
 ): Promise<World> {
   const harness = await startHarness();
@@ -110,7 +113,7 @@ export async function startWorld(
     persisted_only: options.persisted_only ?? false,
     ...(options.timeout_ms === undefined ? {} : { timeout_ms: options.timeout_ms }),
   });
-  const staff = createStaffApp(parts, { introspection: true, pages: null });
+  const staff = createStaffApp(parts, { introspection: true, pages: null, decoder: options.decoder ?? null });
   for (const app of [gateway, tenant, staff]) await app.ready();
   atFileEnd(async () => {
     streams.close();

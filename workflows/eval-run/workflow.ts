@@ -1,13 +1,14 @@
 // A run of an evaluation: page after page until none is left or the run begins no more calls, then its end. All that matters is
 // in rows; this only says which page is next, so a history stays small however many cases there are.
 import {
-  continueAsNew,
   defineQuery,
   defineSignal,
   isCancellation,
+  makeContinueAsNewFunc,
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { EvalRunActivities, EvalRunArgs } from './activities.ts';
 
@@ -72,7 +73,10 @@ export async function evalRun(args: Continued): Promise<EvalRunState> {
       next = null;
     }
     if (next !== null && now.answers - began_at >= ANSWERS_MAX && !cancelled) {
-      await continueAsNew<typeof evalRun>({ run_id, from: next, answers: now.answers });
+      // The memo is given anew, so that nothing of the new history is under a key that was current long ago.
+      const { memo } = workflowInfo();
+      const goOn = makeContinueAsNewFunc<typeof evalRun>(memo === undefined ? {} : { memo });
+      await goOn({ run_id, from: next, answers: now.answers });
     }
   }
   await finishEvalRun({ run_id, broken });

@@ -114,6 +114,11 @@ SVC_TEMPORAL_DEPLOYMENT: {{ . | quote }}
 SVC_TEMPORAL_BUILD_ID: {{ . | quote }}
 {{- end }}
 {{- end }}
+SVC_TEMPORAL_ENCRYPT: {{ $v.temporal.encrypt | quote }}
+SVC_TEMPORAL_DECODER: {{ $v.temporal.decoder.enabled | quote }}
+{{- with $v.temporal.decoder.uiOrigins }}
+SVC_TEMPORAL_UI_ORIGINS: {{ join "," . | quote }}
+{{- end }}
 {{- if or $v.providers.file $v.providers.existingConfigMap }}
 SVC_PROVIDERS_FILE: /etc/svc/providers/providers.yaml
 {{- end }}

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool } from '@svc/core/db/index.ts';
 import { isSealedUnderCurrent, loadRootKey, rootKeys } from '@svc/core/kernel/index.ts';
+import { notePayloadKey, notePayloadsOpen } from '@svc/core/workflow-starts/index.ts';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { runSvcctl } from '../../../test/support/programs/svcctl.ts';
@@ -108,6 +109,33 @@ test('a key stays while people hold codes that were made under it, unless the op
   expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('1 codes that people hold') });
   expect((await json('keyring', 'remove', former.name, '--end-codes')).code).toBe(0);
   expect(rootKeys(loadRootKey(file)).map(({ name }) => name)).toEqual([added['name']]);
+});
+
+test('a key stays while workflows run that began while payloads were sealed under it, unless the operator ends them', async () => {
+  const [former] = rootKeys(loadRootKey(file));
+  const key_id = former.id.toString('hex');
+  const at = new Date();
+  const sealed_at = at.toISOString();
+  await notePayloadKey(pool, { key_id, at });
+  const { out: added } = await json('keyring', 'add');
+  await promote(added['name'] as string);
+  expect((await json('keyring', 'rotate')).code).toBe(0);
+  const uncounted = await svcctl('keyring', 'remove', former.name, '--end-codes');
+  expect(uncounted).toMatchObject({ code: 1, out: expect.stringContaining('not counted yet by a worker') });
+  await notePayloadsOpen(pool, { key_id, sealed_at, open: 3, at });
+  const refused = await svcctl('keyring', 'remove', former.name, '--end-codes');
+  expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('3 workflows') });
+  expect((await svcctl('keyring', 'status')).out).toMatch(/^ +3 {2}workflows that run$/m);
+  await notePayloadsOpen(pool, { key_id, sealed_at, open: 0, at });
+  expect((await json('keyring', 'remove', former.name, '--end-codes')).code).toBe(0);
+
+  const [next] = rootKeys(loadRootKey(file));
+  await notePayloadKey(pool, { key_id: next.id.toString('hex'), at });
+  const { out: last } = await json('keyring', 'add');
+  await promote(last['name'] as string);
+  expect((await json('keyring', 'rotate')).code).toBe(0);
+  expect((await json('keyring', 'remove', next.name, '--end-codes')).code).toBe(1);
+  expect((await json('keyring', 'remove', next.name, '--end-codes', '--end-workflows')).code).toBe(0);
 });
 
 test('the current key and one that is not there cannot be removed, and no output has a key', async () => {

@@ -5,10 +5,15 @@ function countLines(counts: readonly Count[]): string[] {
   return counts.map(({ of, values }) => `  ${String(values).padStart(9)}  ${of}`);
 }
 
-function keyLines({ name, id, is_current, sealed, codes }: KeyUse): string[] {
+function workflowLine(open: number | null): string {
+  return `  ${String(open ?? '?').padStart(9)}  workflows that run${open === null ? ', not counted yet' : ''}`;
+}
+
+function keyLines({ name, id, is_current, sealed, codes, workflows }: KeyUse): string[] {
   const head = `${name}  id ${id}  ${is_current ? 'current' : 'former'}`;
   const needs = `${total(sealed)} sealed values, ${total(codes)} codes that can be used`;
-  return [`${head}: ${needs}`, ...countLines(sealed), ...countLines(codes)];
+  const runs = workflows === null || is_current ? [] : [workflowLine(workflows.open)];
+  return [`${head}: ${needs}`, ...countLines(sealed), ...countLines(codes), ...runs];
 }
 
 /** How many sealed values are not under the current key. */
