@@ -1,6 +1,8 @@
 // How the relay starts and signals workflows of each type.
 import type { WorkflowStart } from '@svc/core/workflow-starts/index.ts';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
+import { orgKey, STARTING, stateKey } from './search.ts';
 
 type TaskQueue = 'money' | 'work';
 export const taskQueues: readonly TaskQueue[] = ['money', 'work'];
@@ -39,8 +41,19 @@ export function kindOf(type: string): Kind | null {
   return kinds[type] ?? null;
 }
 
-/** Options that start `start` in Temporal at most once, however an earlier run ended. */
-export function startOptions(kind: Kind, start: WorkflowStart) {
+/** A start; who it is found by may be missing. */
+type Start = Omit<WorkflowStart, 'org_id'> & Partial<Pick<WorkflowStart, 'org_id'>>;
+
+/** What a start is found by: its organization where it is known, and that it begins. */
+function searchedBy({ org_id = null }: Start): SearchAttributePair[] {
+  const state = { key: stateKey, value: STARTING };
+  return org_id === null ? [state] : [state, { key: orgKey, value: org_id }];
+}
+
+/**
+ * Options that start `start` in Temporal at most once, however an earlier run ended; `searchable`: with search attributes.
+ */
+export function startOptions(kind: Kind, start: Start, searchable = false) {
   return {
     workflowId: start.workflow_id,
     taskQueue: kind.task_queue,
@@ -49,5 +62,6 @@ export function startOptions(kind: Kind, start: WorkflowStart) {
     staticSummary: kind.summary,
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    ...(searchable ? { typedSearchAttributes: searchedBy(start) } : {}),
   };
 }

@@ -11,6 +11,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { taskQueues } from './kinds.ts';
+import { canSearch } from './search-setup.ts';
 
 const RETRY_MS = 1_000;
 const ASK_MS = 3_000;
@@ -21,6 +22,8 @@ interface LinkOptions {
   /** Shown in Temporal's UI. */
   readonly identity: string;
   readonly log: Log;
+  /** Whether workflows are to be found by search attributes. */
+  readonly search: boolean;
   /** Certificates and API key for the next connection. */
   readonly security: () => Promise<Pick<NativeConnectionOptions, 'tls' | 'apiKey'>>;
   /** What the workers of all queues share: bundle, activities, interceptors, version, and the conversion, also the client's. */
@@ -33,6 +36,8 @@ interface LinkOptions {
 export interface Link {
   /** Null until Temporal has been reached. */
   client(): Client | null;
+  /** Whether workflows can be started with search attributes there. */
+  readonly searchable: boolean;
   /** Whether Temporal currently answers and has the namespace; the result is kept in `reached`. */
   ask(): Promise<boolean>;
   /** The latest result of `ask`. */
@@ -53,6 +58,7 @@ class TemporalLink implements Link {
   #reported_away = false;
   #loop: Promise<void> = Promise.resolve();
   reached = false;
+  searchable = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -107,7 +113,7 @@ class TemporalLink implements Link {
   }
 
   async #connect(): Promise<void> {
-    const { address, namespace, identity, worker, security } = this.#options;
+    const { address, namespace, identity, worker, security, search, log } = this.#options;
     const connection = await NativeConnection.connect({ address, ...(await security()) });
     this.#connection = connection;
     for (const taskQueue of taskQueues) {
@@ -125,6 +131,7 @@ class TemporalLink implements Link {
       );
     }
     const { dataConverter } = worker;
+    this.searchable = search && (await canSearch(connection, { namespace, log }));
     this.#client = new Client({ connection, namespace, identity, dataConverter });
     this.reached = true;
   }

@@ -13,6 +13,7 @@ import {
 import {
   type Client,
   isGrpcServiceError,
+  ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
@@ -32,12 +33,43 @@ interface RelayCounts {
   left: number;
 }
 
+/** Whether Temporal will never accept it; the client wraps what the server says of a start. */
+function isRefused(error: unknown): boolean {
+  const said = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(said) && said.code === INVALID_ARGUMENT;
+}
+
+/** Where rows go, and whether workflows are started with search attributes there. */
+interface Receiver {
+  readonly client: Client;
+  readonly searchable: boolean;
+}
+
+/**
+ * Does `call` with search attributes if Temporal has them; without them where it has not, as when somebody removed one while the
+ * worker runs, or just after they were registered.
+ */
+async function searchably(
+  { searchable }: Receiver,
+  call: (searchable: boolean) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await call(searchable);
+  } catch (error) {
+    if (!searchable || !isRefused(error)) throw error;
+    await call(false);
+  }
+}
+
 /** Starts one workflow; false when its type is unknown to this release. */
-async function start(client: Client, wanted: WorkflowStart): Promise<boolean> {
+async function start(to: Receiver, wanted: WorkflowStart): Promise<boolean> {
+  const { client } = to;
   const kind = kindOf(wanted.type);
   if (kind === null) return false;
   try {
-    await client.workflow.start(wanted.type, startOptions(kind, wanted));
+    await searchably(to, (searchable) =>
+      client.workflow.start(wanted.type, startOptions(kind, wanted, searchable)),
+    );
   } catch (error) {
     // It has already run and ended; it is not started a second time.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -49,7 +81,8 @@ async function start(client: Client, wanted: WorkflowStart): Promise<boolean> {
  * Sends one signal. When the workflow has ended, it is run once more if its kind says so; otherwise the signal is not
  * needed.
  */
-async function signal(client: Client, waiting: WaitingSignal): Promise<boolean> {
+async function signal(to: Receiver, waiting: WaitingSignal): Promise<boolean> {
+  const { client } = to;
   const kind = kindOf(waiting.start.type);
   if (kind === null) return false;
   try {
@@ -57,12 +90,14 @@ async function signal(client: Client, waiting: WaitingSignal): Promise<boolean> 
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     if (!kind.revived_by.includes(waiting.name)) return true;
-    await client.workflow.signalWithStart(waiting.start.type, {
-      ...startOptions(kind, waiting.start),
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      signal: waiting.name,
-      signalArgs: [waiting.args],
-    });
+    await searchably(to, (searchable) =>
+      client.workflow.signalWithStart(waiting.start.type, {
+        ...startOptions(kind, waiting.start, searchable),
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        signal: waiting.name,
+        signalArgs: [waiting.args],
+      }),
+    );
   }
   return true;
 }
@@ -84,7 +119,7 @@ class Teller {
       if (!delivered) this.#leave(workflow_id, null);
       return delivered;
     } catch (error) {
-      if (!isGrpcServiceError(error) || error.code !== INVALID_ARGUMENT) throw error;
+      if (!isRefused(error)) throw error;
       this.#leave(workflow_id, error);
       return false;
     }
@@ -100,15 +135,15 @@ class Teller {
 }
 
 /** Sends everything that waits. @throws what Temporal or the database throws; rows that were sent are marked. */
-async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCounts> {
-  const teller = new Teller(client, log);
+async function relayOnce(db: Pool, to: Receiver, log: Log): Promise<RelayCounts> {
+  const teller = new Teller(to.client, log);
   const { counts } = teller;
   for (let rows = BATCH, marked = 1; rows === BATCH && marked > 0; ) {
     const starts = await takeStarts(db, BATCH);
     rows = starts.length;
     marked = 0;
     for (const wanted of starts) {
-      if (!(await teller.tell(wanted.workflow_id, () => start(client, wanted)))) continue;
+      if (!(await teller.tell(wanted.workflow_id, () => start(to, wanted)))) continue;
       await markStarted(db, { workflow_id: wanted.workflow_id, at: now() });
       marked++;
     }
@@ -119,7 +154,7 @@ async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCount
     rows = signals.length;
     marked = 0;
     for (const waiting of signals) {
-      if (!(await teller.tell(waiting.workflow_id, () => signal(client, waiting)))) continue;
+      if (!(await teller.tell(waiting.workflow_id, () => signal(to, waiting)))) continue;
       await markSignalled(db, { signal_id: waiting.signal_id, at: now() });
       marked++;
     }
@@ -144,6 +179,8 @@ export function startRelay(parts: {
   readonly log: Log;
   /** Null while Temporal cannot be reached. */
   readonly client: () => Client | null;
+  /** Whether workflows can be started with search attributes. */
+  readonly searchable: () => boolean;
 }): Relay {
   const { pool, direct_url, log } = parts;
   const counts: RelayCounts = { starts: 0, signals: 0, left: 0 };
@@ -156,7 +193,7 @@ export function startRelay(parts: {
     const client = parts.client();
     if (client === null) return;
     try {
-      const round = await relayOnce(pool, client, log);
+      const round = await relayOnce(pool, { client, searchable: parts.searchable() }, log);
       for (const name of ['starts', 'signals', 'left'] as const) counts[name] += round[name];
       failing = false;
     } catch (error) {

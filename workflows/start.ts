@@ -203,6 +203,7 @@ async function openWorkflows(
     identity: name,
     log,
     security,
+    search: config.temporal_search,
     worker: {
       ...versionOf(config),
       dataConverter,
@@ -225,7 +226,7 @@ async function openWorkflows(
   });
   opened.defer(() => link.stop());
   const client = () => link.client();
-  const relay = startRelay({ pool, direct_url, log, client });
+  const relay = startRelay({ pool, direct_url, log, client, searchable: () => link.searchable });
   opened.defer(() => relay.stop());
   const { root_key } = parts;
   opened.defer(keepBeating({ pool, name, link, log, seals: encrypt ? root_key : null }));

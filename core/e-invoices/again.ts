@@ -29,7 +29,7 @@ export function registerAgain(
       );
     // The id of the workflow that has ended is taken for good.
     const workflow_id = `invoice-${id}-${at.getTime()}`;
-    await startWorkflow(db, { workflow_id, type: 'invoiceIssue', args: { invoice_id: id }, at });
+    await startWorkflow(db, { workflow_id, type: 'invoiceIssue', args: { invoice_id: id }, org_id, at });
     await writeAudit(context, {
       ...{ action: 'staff.invoices.register', org_id, reason },
       target: { type: 'invoice', id, display: number },

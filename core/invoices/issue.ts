@@ -90,6 +90,7 @@ export async function putDocument(
       workflow_id: `invoice-${draft.id}`,
       type: 'invoiceIssue',
       args: { invoice_id: draft.id },
+      org_id: invoice.org_id,
     };
     await startWorkflow(context.db, { ...start, at });
   }

@@ -63,7 +63,7 @@ function begin(context: Context, { org_id, method }: Asked): Promise<{ mandate: 
       expires_at: new Date(at.getTime() + OPEN_SECONDS * 1_000),
     });
     await startWorkflow(db, {
-      ...{ workflow_id: mandateWorkflowId(id), type: 'mandate', args: { mandate_id: id }, at },
+      ...{ workflow_id: mandateWorkflowId(id), type: 'mandate', args: { mandate_id: id }, org_id, at },
     });
     return { mandate: (await findMandate(db, { id, org_id })) as Mandate, billing };
   });

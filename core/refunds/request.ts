@@ -154,7 +154,10 @@ async function begin(
     ref_type: 'refund',
     ref_id: id,
   });
-  await startWorkflow(db, { workflow_id: refundWorkflowId(id), type: 'refund', args: { refund_id: id }, at });
+  const { org_id } = topup;
+  await startWorkflow(db, {
+    ...{ workflow_id: refundWorkflowId(id), type: 'refund', args: { refund_id: id }, org_id, at },
+  });
   return { refund: await getRefund(context, id), replay: false, reference, shard };
 }
 

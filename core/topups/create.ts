@@ -199,7 +199,9 @@ function beginTopup(
       open_ms: OPEN_SECONDS * 1_000,
     });
     const workflow_id = topupWorkflowId({ id, org_id: args.org_id, attempt_no: null });
-    await startWorkflow(db, { workflow_id, type: 'topUp', args: { topup_id: id }, at: context.now() });
+    const { org_id } = args;
+    const start = { workflow_id, type: 'topUp', args: { topup_id: id }, org_id };
+    await startWorkflow(db, { ...start, at: context.now() });
     return { ...priced, id, billing };
   });
 }

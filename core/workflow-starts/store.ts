@@ -9,7 +9,12 @@ export interface WorkflowStart {
   readonly workflow_id: string;
   readonly type: string;
   readonly args: Readonly<Record<string, string | number>>;
+  /** Whom it is found by; null: a release that did not say so asked for it. */
+  readonly org_id: string | null;
 }
+
+/** `org_id` absent: it is one of `args`. */
+type WantedStart = Omit<WorkflowStart, 'org_id'> & { readonly org_id?: string; readonly at: Date };
 
 interface WorkflowSignal {
   readonly signal_id: number;
@@ -27,13 +32,15 @@ export interface WaitingSignal extends WorkflowSignal {
  * Asks for a workflow in the caller's transaction; false when the same id was asked for before (W1). Whoever runs
  * `takeStarts` hears of it on channel `svc_workflow` when the transaction commits.
  */
-export async function startWorkflow(db: Db, start: WorkflowStart & { readonly at: Date }): Promise<boolean> {
+export async function startWorkflow(db: Db, start: WantedStart): Promise<boolean> {
+  // Beside the arguments, and not one of them: what a workflow is given stays as it is.
+  const args = start.org_id === undefined ? start.args : { ...start.args, for_org: start.org_id };
   const { rowCount } = await db.query({
     name: 'workflow_starts.start',
     text: `
       insert into workflow_start (workflow_id, type, args, created_at) values ($1, $2, $3, $4)
       on conflict (workflow_id) do nothing`,
-    values: [start.workflow_id, start.type, JSON.stringify(start.args), start.at],
+    values: [start.workflow_id, start.type, JSON.stringify(args), start.at],
   });
   return rowCount === 1;
 }
@@ -60,7 +67,9 @@ export async function takeStarts(db: Db, limit = 100): Promise<WorkflowStart[]> 
   const { rows } = await db.query<WorkflowStart>({
     name: 'workflow_starts.take',
     text: `
-      select workflow_id, type, args from workflow_start where started_at is null
+      select workflow_id, type, args - 'for_org' as args,
+             coalesce(args ->> 'for_org', args ->> 'org_id') as org_id
+        from workflow_start where started_at is null
        order by created_at, workflow_id limit $1`,
     values: [limit],
   });
@@ -82,7 +91,8 @@ export async function takeSignals(db: Db, limit = 100): Promise<WaitingSignal[]>
     name: 'workflow_starts.take_signals',
     text: `
       select g.signal_id, g.workflow_id, g.name, g.args,
-             jsonb_build_object('workflow_id', s.workflow_id, 'type', s.type, 'args', s.args) as start
+             jsonb_build_object('workflow_id', s.workflow_id, 'type', s.type, 'args', s.args - 'for_org',
+               'org_id', coalesce(s.args ->> 'for_org', s.args ->> 'org_id')) as start
         from workflow_signal g join workflow_start s using (workflow_id)
        where g.sent_at is null and s.started_at is not null
        order by g.signal_id limit $1`,

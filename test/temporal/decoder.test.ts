@@ -77,7 +77,7 @@ test('a look needs a role, is written down, and gives back what it cannot open',
     ...{ name: 'test.looks', text: `select after from audit_entry where action = 'staff.workflows.decode'` },
   });
   expect(rows.rows).toContainEqual({ after: { payloads: 6 } });
-  expect(await verifyAudit(harness.pool)).toMatchObject({ broken: null });
+  expect(await verifyAudit(harness.pool)).toMatchObject({ faults: [] });
   for (const [body, headers, status] of [
     [{ payloads }, {}, 401],
     [{ payloads }, bearer(catalog), 403],

@@ -321,7 +321,8 @@ test('a workflow is asked for once, and only when its fact commits; signals foll
   const start = { workflow_id, type: 'topUp', args: { topup_id: topup.id }, at };
   const starts = async () =>
     (await takeStarts(world.pool, 1_000)).filter((one) => one.workflow_id === workflow_id);
-  expect(await starts()).toEqual([{ workflow_id, type: 'topUp', args: { topup_id: topup.id } }]);
+  const { org_id } = topup;
+  expect(await starts()).toEqual([{ workflow_id, type: 'topUp', args: { topup_id: topup.id }, org_id }]);
   expect(await startWorkflow(world.pool, start)).toBe(false);
   const undone = context.transaction(async (context) => {
     await startWorkflow(context.db, { ...start, workflow_id: 'topup-undone' });

@@ -70,6 +70,7 @@ test('there is a history of every way a workflow ends', () => {
   expect(filesOf('top-up').sort()).toEqual([
     'cancelled.json',
     'expired.json',
+    'found-by-state.json',
     'paid-by-callback.json',
     'paid-by-poll.json',
     'paid-late.json',
@@ -116,6 +117,7 @@ describe('the bundle', () => {
       'org-erasure/workflow.ts',
       'plan-period/workflow.ts',
       'refund/workflow.ts',
+      'search.ts',
       'top-up/schedule.ts',
       'top-up/workflow.ts',
       'workflows.ts',

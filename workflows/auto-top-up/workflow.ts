@@ -13,6 +13,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { TopUpActivities } from '../top-up/activities.ts';
 import type { AttemptReport, AutoTopupActivities } from './activities.ts';
 import { nextStep } from './schedule.ts';
@@ -109,6 +110,7 @@ class Follower {
   private note(report: AttemptReport): AttemptReport {
     this.report = report;
     this.read_ms = Date.now();
+    showState(report.status);
     setCurrentDetails(`${report.status}; asked the rail ${this.polls} times; receipt: ${this.receipt}`);
     return report;
   }

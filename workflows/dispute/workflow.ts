@@ -13,6 +13,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { DisputeActivities, DisputeReport } from './activities.ts';
 
 export interface DisputeState {
@@ -97,6 +98,7 @@ class Follower {
   private note(report: DisputeReport): DisputeReport {
     this.report = report;
     this.read_ms = Date.now();
+    showState(report.status);
     setCurrentDetails(
       `${report.status}; ${this.reminded ? 'people reminded; ' : ''}asked ${this.polls} times`,
     );

@@ -9,6 +9,7 @@ import {
   proxyActivities,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { ErasureActivities, ErasureArgs } from './activities.ts';
 
 type Progress = Awaited<ReturnType<ErasureActivities['eraseSubject']>>;
@@ -58,5 +59,6 @@ export async function erasure(args: ErasureArgs): Promise<ErasureState> {
     const { status, records } = await failErasure(args);
     now = { ...args, status, records };
   }
+  showState(now.status);
   return now;
 }

@@ -10,6 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { EvalRunActivities, EvalRunArgs } from './activities.ts';
 
 interface EvalRunState extends EvalRunArgs {
@@ -53,6 +54,7 @@ export async function evalRun(args: Continued): Promise<EvalRunState> {
   const { run_id } = args;
   let now: EvalRunState = { run_id, from: args.from ?? 0, answers: args.answers ?? 0, status: 'running' };
   let cancelled = false;
+  showState(now.status);
   setHandler(state, () => now);
   // The run's row says so too, and stops calls within a page; this spares the pages after it.
   setHandler(cancel, () => {
@@ -81,5 +83,6 @@ export async function evalRun(args: Continued): Promise<EvalRunState> {
   }
   await finishEvalRun({ run_id, broken });
   now = { ...now, status: 'ended' };
+  showState(now.status);
   return now;
 }

@@ -13,6 +13,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { InvoiceActivities, RegistrationReport } from './activities.ts';
 
 export interface RegistrationState {
@@ -85,6 +86,7 @@ class Registrar {
   private note(report: RegistrationReport): RegistrationReport {
     this.report = report;
     this.read_ms = Date.now();
+    showState(report.irn_status);
     setCurrentDetails(`${report.irn_status}; asked ${this.tries} times`);
     return report;
   }

@@ -13,6 +13,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { MandateActivities, MandateReport } from './activities.ts';
 
 export interface MandateState {
@@ -106,6 +107,7 @@ class Follower {
     this.report = report;
     if (report.setup_open !== true) this.is_settled = true;
     this.read_ms = Date.now();
+    showState(report.status);
     setCurrentDetails(`${report.status}; asked the rail ${this.polls} times`);
     return report;
   }

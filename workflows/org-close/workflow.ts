@@ -9,6 +9,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { ClosingActivities, ClosingArgs } from './activities.ts';
 
 type Progress = Awaited<ReturnType<ClosingActivities['endCredit']>>;
@@ -77,6 +78,7 @@ export async function orgClose(args: ClosingArgs): Promise<OrgCloseState> {
     }
     const { status, refunds_open, age_ms } = await endCredit(args);
     now = { ...args, status, refunds_open, looks: now.looks + 1 };
+    showState(status);
     setCurrentDetails(`${status}; ${refunds_open} refunds open; looked ${now.looks} times`);
     if (status === 'waiting' && age_ms >= REPORT_MS && !is_reported) {
       is_reported = true;

@@ -12,6 +12,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { OrgErasureActivities, OrgErasureArgs } from './activities.ts';
 
 type Progress = Awaited<ReturnType<OrgErasureActivities['eraseOrg']>>;
@@ -77,6 +78,7 @@ export async function orgErasure(args: OrgErasureArgs): Promise<OrgErasureState>
     const look = await lookAtErasure(args);
     const found = look.status === 'running' ? await erase(args) : look;
     now = { ...args, status: found.status, step: found.step };
+    showState(found.status);
     setCurrentDetails(`${found.status}; ${found.step} steps done`);
     if (news !== seen) continue;
     if (found.status === 'cancelled' || found.status === 'completed') return now;

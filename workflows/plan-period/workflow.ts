@@ -11,6 +11,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { PeriodArgs, PlanPeriodActivities } from './activities.ts';
 
 type Progress = Awaited<ReturnType<PlanPeriodActivities['advancePeriod']>>;
@@ -70,6 +71,7 @@ export async function planPeriod(args: PeriodArgs): Promise<PlanPeriodState> {
     } catch (error) {
       if (!isPassing(error)) throw error;
     }
+    showState(now.status);
     setCurrentDetails(`${now.status}; the ledger was asked ${now.tries} times`);
     if (!OPEN.includes(now.status)) return now;
     await condition(() => news !== seen, wait_ms, { summary: 'until the fee is tried again' });

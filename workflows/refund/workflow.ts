@@ -13,6 +13,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { RefundActivities, RefundReport } from './activities.ts';
 
 export interface RefundState {
@@ -96,6 +97,7 @@ class Follower {
     this.report = report;
     this.read_ms = Date.now();
     const where = report.at_rail ? 'the rail has it' : 'not at the rail yet';
+    showState(report.status);
     setCurrentDetails(`${report.status}; ${where}; asked ${this.polls} times`);
     return report;
   }

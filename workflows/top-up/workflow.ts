@@ -14,6 +14,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { showState } from '../search.ts';
 import type { TopUpActivities, TopUpReport } from './activities.ts';
 import { nextStep, type Step } from './schedule.ts';
 
@@ -107,6 +108,7 @@ class Follower {
 
   private note(progress: TopUpReport): TopUpReport {
     this.progress = progress;
+    showState(progress.status);
     this.read_ms = Date.now();
     return progress;
   }

@@ -114,6 +114,7 @@ SVC_TEMPORAL_DEPLOYMENT: {{ . | quote }}
 SVC_TEMPORAL_BUILD_ID: {{ . | quote }}
 {{- end }}
 {{- end }}
+SVC_TEMPORAL_SEARCH: {{ $v.temporal.search | quote }}
 SVC_TEMPORAL_ENCRYPT: {{ $v.temporal.encrypt | quote }}
 SVC_TEMPORAL_DECODER: {{ $v.temporal.decoder.enabled | quote }}
 {{- with $v.temporal.decoder.uiOrigins }}

@@ -197,6 +197,7 @@ export async function startRun(context: Context, asked: BudgetedRun): Promise<Ru
     outputs_until: zdr || retention_days === 0 ? null : new Date(at.getTime() + retention_days * DAY_MS),
     created_at: at,
   });
-  await startWorkflow(db, { workflow_id: `eval-${id}`, type: 'evalRun', args: { run_id: id }, at });
+  const start = { workflow_id: `eval-${id}`, type: 'evalRun', args: { run_id: id }, org_id };
+  await startWorkflow(db, { ...start, at });
   return run;
 }

@@ -55,6 +55,12 @@ export const temporalSettings = {
     false,
     flag,
   ),
+  temporal_search: setting(
+    'SVC_TEMPORAL_SEARCH',
+    'start workflows with the search attributes SvcOrg and SvcState, where Temporal has or takes them',
+    false,
+    flag,
+  ),
   temporal_decoder: setting(
     'SVC_TEMPORAL_DECODER',
     "decode encrypted payloads for staff, for Temporal's UI and command line",

@@ -79,7 +79,8 @@ export function requestErasure(
     await writeAudit(context, {
       ...{ action: 'privacy.erasure', org_id, target: { type: 'data_subject_request', id } },
     });
-    await startWorkflow(db, { workflow_id: `erasure-${id}`, type: 'erasure', args: { dsr_id: id }, at });
+    const start = { workflow_id: `erasure-${id}`, type: 'erasure', args: { dsr_id: id }, org_id };
+    await startWorkflow(db, { ...start, at });
     return getRequest(context, { id, org_id });
   });
 }

@@ -100,7 +100,7 @@ export async function openDispute(context: Context, topup: Topup, found: RailDis
   // The mail about an end that came with it says all.
   if (found.status === 'open') await mailOpened(context, { ...about, id });
   const workflow_id = disputeWorkflowId(id);
-  await startWorkflow(db, { workflow_id, type: 'dispute', args: { dispute_id: id }, at });
+  await startWorkflow(db, { workflow_id, type: 'dispute', args: { dispute_id: id }, org_id, at });
   const dispute = await findDispute(db, id);
   if (dispute === null) throw new Error(`${id} has gone`);
   return dispute;
