@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many directory bench-rows release
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many workflows-many directory bench-rows release
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make rail-scenarios  play the scenarios that a payment rail publishes for integrations, and print the verdict of each'
 	@echo 'make evals-killed  kill the worker of a run thirty times, sixteen calls at once, with a provider that bills three times the most (KILLS=n)'
 	@echo 'make evals-many    run ten thousand answers and show memory and histories (ANSWERS=n)'
+	@echo 'make workflows-many  open ten thousand top-ups and mandates, and show histories, latencies, sizes (COUNT=n SECONDS=n ENCRYPT=1)'
 	@echo 'make directory     provision five thousand people over SCIM while calls run, and take them out again (PEOPLE=n)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make mutants     change the arithmetic of prices in every way that Stryker knows and require that tests notice (ONLY=price)'
@@ -68,6 +69,10 @@ evals-killed:
 
 evals-many:
 	@$(install) all && ANSWERS=$(or $(ANSWERS),10000) exec $(node) node_modules/vitest/vitest.mjs run test/evals/many.test.ts --maxWorkers=1
+
+workflows-many:
+	@$(install) all && WORKFLOWS=$(or $(COUNT),10000) WORKFLOWS_SECONDS=$(or $(SECONDS),600) WORKFLOWS_ENCRYPT=$(ENCRYPT) exec $(node) \
+	  node_modules/vitest/vitest.mjs run test/temporal/many.test.ts --maxWorkers=1
 
 directory:
 	@$(install) all && PEOPLE=$(or $(PEOPLE),5000) exec $(node) node_modules/vitest/vitest.mjs run test/concurrency/directory.test.ts --maxWorkers=1
