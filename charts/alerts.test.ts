@@ -64,6 +64,7 @@ const fires: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SvcRowsLost: { svc_rows_lost_total: '0+1x210' },
   SvcNobodyLeads: { svc_jobs_leading: '0x210' },
   SvcJobFails: { 'svc_job_failures_total{name="sweep_holds"}': '0+1x210' },
+  SvcJobMisses: { 'svc_job_misses{name="purge_audit"}': '2x210' },
   SvcMailLate: { svc_mails_oldest_seconds: '3600x210' },
   SvcCertificatesExpire: { 'svc_storefront_certificates{state="expiring"}': '1x210' },
   SvcRailSilent: { 'svc_rail_silent_seconds{rail="rail-a"}': '3700x210' },
@@ -101,6 +102,8 @@ const well: Readonly<Record<string, string>> = {
   'svc_jobs_leading{instance="a"}': '0x210',
   'svc_jobs_leading{instance="b"}': '1x210',
   'svc_job_failures_total{name="sweep_holds"}': '0 1x209',
+  // Five minutes without its database.
+  'svc_job_misses{name="sweep_holds"}': '0 20x5 0x204',
   'svc_rail_silent_seconds{rail="rail-a"}': '0x210',
   svc_outbox_oldest_seconds: '1x210',
   svc_limits_local_share: '0x210',

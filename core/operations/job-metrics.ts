@@ -6,6 +6,7 @@ import type { Jobs } from './jobs.ts';
 interface JobCounts {
   readonly runs: number;
   readonly failures: number;
+  readonly misses: number;
   readonly succeeded_at_ms: number | null;
 }
 
@@ -63,6 +64,9 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   registerFigures(registry, [
     counter('svc_job_runs_total', 'Runs of periodic jobs in this process.', () => each(({ runs }) => runs)),
     counter('svc_job_failures_total', 'Runs that failed.', () => each(({ failures }) => failures)),
+    gauge('svc_job_misses', 'Runs that failed since one did not, where jobs run.', () =>
+      each(({ misses }) => misses),
+    ),
     gauge('svc_job_last_success_timestamp_seconds', 'When a job last succeeded in this process.', () =>
       each(({ succeeded_at_ms }) => (succeeded_at_ms === null ? null : succeeded_at_ms / 1_000)),
     ),

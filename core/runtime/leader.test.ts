@@ -83,3 +83,22 @@ test('a job of every hour has its turn at once when the development clock has mo
   clearInterval(later);
   expect((turns[2] as number) - began).toBeGreaterThanOrEqual(2 * 86_400_000);
 });
+
+test('a job counts the turns that failed in a row, until one succeeds or another process leads', async () => {
+  const database = await createTestDatabase();
+  let fails = true;
+  const run = async () => {
+    if (fails) throw new Error('as told');
+    return 0;
+  };
+  const alone = lead({ url: database, log: silentLog, jobs: [{ name: 'often', every_ms: 20, run }] });
+  const misses = () => alone.counts.get('often')?.misses ?? 0;
+  await expect.poll(misses).toBeGreaterThanOrEqual(2);
+  fails = false;
+  await expect.poll(misses).toBe(0);
+  expect(alone.counts.get('often')?.failures).toBeGreaterThanOrEqual(2);
+  fails = true;
+  await expect.poll(misses).toBeGreaterThan(0);
+  await alone.stop();
+  expect(misses()).toBe(0);
+});

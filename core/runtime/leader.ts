@@ -27,6 +27,8 @@ export interface Job {
 interface JobCounts {
   runs: number;
   failures: number;
+  /** Runs that failed since one did not, while this process leads. */
+  misses: number;
   /** Milliseconds since the epoch at the end of the last run that did not fail; null before the first. */
   succeeded_at_ms: number | null;
 }
@@ -57,7 +59,9 @@ class Leadership implements Leader {
     this.#url = url;
     this.#log = log;
     this.#jobs = jobs;
-    this.counts = new Map(jobs.map(({ name }) => [name, { runs: 0, failures: 0, succeeded_at_ms: null }]));
+    this.counts = new Map(
+      jobs.map(({ name }) => [name, { runs: 0, failures: 0, misses: 0, succeeded_at_ms: null }]),
+    );
     this.#retry = setInterval(() => this.#ask(), RETRY_MS).unref();
     this.#ask();
   }
@@ -137,6 +141,7 @@ class Leadership implements Leader {
     this.#leading = false;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
+    for (const count of this.counts.values()) count.misses = 0;
   }
 
   /** Starts the turns of a job; the function that it returns begins one out of turn, or another behind the present one. */
@@ -182,9 +187,12 @@ class Leadership implements Leader {
     try {
       const done = await job.run();
       count.succeeded_at_ms = nowMs();
+      count.misses = 0;
       if (done > 0) this.#log.info({ job: job.name, done }, 'job');
     } catch (error) {
       count.failures++;
+      // Of a job that was under way when the lock was lost, who leads now will say.
+      if (this.#leading) count.misses++;
       this.#log.warn({ job: job.name, error }, 'job failed');
     }
   }
