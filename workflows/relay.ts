@@ -21,6 +21,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { kindOf, startOptions } from './kinds.ts';
 
 const BATCH = 100;
+/** Starts that are sent at once: they wait for Temporal's disk, and no two are of one workflow. */
+const AT_ONCE = 10;
 const CALL_MS = 10_000;
 const LOOK_MS = 2_000;
 /** gRPC INVALID_ARGUMENT: Temporal will never accept this row, and the rows behind it must not wait for it. */
@@ -142,12 +144,18 @@ async function relayOnce(db: Pool, to: Receiver, log: Log): Promise<RelayCounts>
     const starts = await takeStarts(db, BATCH);
     rows = starts.length;
     marked = 0;
-    for (const wanted of starts) {
-      if (!(await teller.tell(wanted.workflow_id, () => start(to, wanted)))) continue;
-      await markStarted(db, { workflow_id: wanted.workflow_id, at: now() });
-      marked++;
+    for (let from = 0; from < rows; from += AT_ONCE) {
+      const ends = await Promise.allSettled(
+        starts.slice(from, from + AT_ONCE).map(async (wanted) => {
+          if (!(await teller.tell(wanted.workflow_id, () => start(to, wanted)))) return;
+          await markStarted(db, { workflow_id: wanted.workflow_id, at: now() });
+          marked++;
+          counts.starts++;
+        }),
+      );
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     }
-    counts.starts += marked;
   }
   for (let rows = BATCH, marked = 1; rows === BATCH && marked > 0; ) {
     const signals = await takeSignals(db, BATCH);

@@ -28,6 +28,8 @@ export interface TemporalOptions {
   readonly port?: number;
   /** SQLite file that keeps the state. */
   readonly db_file?: string;
+  /** Has the file not wait for the disk: what the machine's disk takes is not what is measured. */
+  readonly unsynced?: true;
   /** Type (`Keyword`, `Int`, …) by name, registered at the start. */
   readonly search_attributes?: Readonly<Record<string, string>>;
 }
@@ -51,6 +53,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Test
     ...['--http-port', String(http_port), '--metrics-port', String(metrics_port)],
     ...['--namespace', NAMESPACE, '--log-level', 'error', '--ui-disable-news-fetch'],
     ...(options.db_file === undefined ? [] : ['--db-filename', options.db_file]),
+    ...(options.unsynced === true ? ['--sqlite-pragma', 'synchronous=0'] : []),
     ...Object.entries(options.search_attributes ?? {}).flatMap(([name, type]) => [
       '--search-attribute',
       `${name}=${type}`,

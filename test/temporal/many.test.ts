@@ -50,7 +50,7 @@ test(
   'open top-ups and mandates are opened, followed and ended, each once',
   async () => {
     const world = await startWorkflowWorld();
-    const temporal = await startTemporal({ db_file: join(dir, 'temporal.db') });
+    const temporal = await startTemporal({ db_file: join(dir, 'temporal.db'), unsynced: true });
     atFileEnd(() => temporal.stop());
     const client = await connect(temporal);
     const mandates = Math.floor(COUNT / 4);
@@ -63,6 +63,7 @@ test(
     const figures = () => readFigures(url as string);
     const open = async () => (await client.workflow.count(`ExecutionStatus = 'Running'`)).count;
     let looked_ms = 0;
+    let told_ms = machineMs();
     // A top-up is read and asked for at the rail, a mandate is read and, when it is old enough, asked for.
     const done = await until(
       'every run waits',
@@ -71,7 +72,14 @@ test(
         if (machineMs() - looked_ms < 1_000) return null;
         looked_ms = machineMs();
         const now = await figures();
-        return now.activities >= 2 * (all - mandates) - 2 && (await open()) >= all ? now : null;
+        const opened = await open();
+        if (looked_ms - told_ms > 20_000) {
+          told_ms = looked_ms;
+          say(
+            `${opened} of ${all} open, ${now.activities} steps done, ${Math.round(now.rss_bytes / 1e6)} MB`,
+          );
+        }
+        return now.activities >= 2 * (all - mandates) - 2 && opened >= all ? now : null;
       },
       PATIENCE_MS,
     );
