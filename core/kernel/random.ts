@@ -3,20 +3,32 @@
 import { randomBytes } from 'node:crypto';
 
 const SLAB = 4096;
-let slab = randomBytes(SLAB);
+let source: (n: number) => Buffer = randomBytes;
+let slab = source(SLAB);
 let at = 0;
 
 function nextByte(): number {
   if (at === SLAB) {
-    slab = randomBytes(SLAB);
+    slab = source(SLAB);
     at = 0;
   }
   return slab[at++] as number;
 }
 
+/**
+ * Takes all further bytes from `bytes` and forgets those that were read ahead. For the simulation alone
+ * (test/simulation), which repeats a run by its seed: what the product does is otherwise decided by the time and by what
+ * others answer, so with the bytes every id, nonce and draw is the same again. No program of the product calls it.
+ */
+export function drawFrom(bytes: (n: number) => Buffer): void {
+  source = bytes;
+  slab = source(SLAB);
+  at = 0;
+}
+
 /** `n` new random bytes. */
 export function secureBytes(n: number): Buffer {
-  return randomBytes(n);
+  return source(n);
 }
 
 /** A uniform number in [0, 1) with 48 random bits, for the `ulid` package. */

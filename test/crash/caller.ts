@@ -84,7 +84,8 @@ function readWhole(text: string): SvcPart | null {
   }
 }
 
-function judge(status: number, request_id: string, text: string): Seen | null {
+/** What a caller makes of an answer: its end, or null where it has none. */
+export function readAnswer(status: number, request_id: string, text: string): Seen | null {
   if (status !== 200) {
     const part = readWhole(text);
     return part === null ? null : { kind: 'refused', request_id, status, code: codeIn(part) };
@@ -99,7 +100,8 @@ function judge(status: number, request_id: string, text: string): Seen | null {
   return cost === null ? null : { kind: 'final', request_id, cost_micro_usd: cost };
 }
 
-function bodyOf(call: PlannedCall): string {
+/** The body that asks for `call`. */
+export function bodyOf(call: PlannedCall): string {
   return JSON.stringify({
     model: call.model,
     ...(call.max_tokens === null ? {} : { max_tokens: call.max_tokens }),
@@ -141,7 +143,7 @@ async function exchange(pool: Pool, call: PlannedCall, how: Try): Promise<Seen> 
   }
   const isStream = status === 200 && !text.startsWith('{');
   if (request_id !== null && (whole || isStream)) {
-    const seen = judge(status, request_id, text);
+    const seen = readAnswer(status, request_id, text);
     if (seen !== null) return seen;
   }
   return { kind: leave.signal.aborted ? 'left' : 'lost', request_id };

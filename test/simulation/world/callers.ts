@@ -1,0 +1,79 @@
+// Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
+import { bodyOf, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
+import type { PlannedCall } from '../../crash/plan.ts';
+import type { Loop } from '../engine/loop.ts';
+import type { Asked } from './gateway.ts';
+import { CallerSink } from './sink.ts';
+
+/** Takes what a caller sends; false: nobody is there. */
+export type Reach = (gateway: 0 | 1, asked: Asked, sink: CallerSink) => boolean;
+
+/** How long a caller with a key asks for its answer: a lease lapses, and a sweep comes, within that. */
+const PATIENCE_MS = 40_000;
+const BETWEEN_MS = 400;
+const SLOW_READERS = 0.2;
+/** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
+const NOT_KEPT = 'idempotency_replay_unavailable';
+const FOR_NOW = new Set(['idempotency_in_progress', 'service_unavailable', 'overloaded']);
+
+interface Try {
+  readonly gateway: 0 | 1;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly leave_after_ms: number | null;
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+async function exchange(loop: Loop, reach: Reach, call: PlannedCall, how: Try): Promise<Seen> {
+  const sink = new CallerSink(loop, loop.draw.unit() < SLOW_READERS);
+  const path = call.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+  const asked = { path, secret: call.key, body: bodyOf(call), headers: how.headers };
+  if (!reach(how.gateway, asked, sink)) return { kind: 'lost', request_id: null };
+  const timer = how.leave_after_ms === null ? null : setTimeout(() => sink.leave(), how.leave_after_ms);
+  const end = await sink.over;
+  if (timer !== null) clearTimeout(timer);
+  const { status, request_id, text } = sink;
+  const is_stream = status === 200 && !text.startsWith('{');
+  if (request_id !== null && (end === 'ended' || is_stream)) {
+    const seen = readAnswer(status, request_id, text);
+    if (seen !== null) return seen;
+  }
+  return { kind: end === 'left' ? 'left' : 'lost', request_id };
+}
+
+function idsOf(all: readonly Seen[]): string[] {
+  return all.map(({ request_id }) => request_id).filter((id) => id !== null);
+}
+
+/** Asks with an Idempotency-Key until there is an answer, and then once more. */
+async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<Sent> {
+  const deadline_ms = loop.now_ms + PATIENCE_MS;
+  const headers = { 'idempotency-key': `simulated-${call.no}` };
+  const all: Seen[] = [];
+  let { leave_after_ms } = call;
+  for (;;) {
+    const how = { gateway: loop.draw.pick([0, 1] as const), headers, leave_after_ms };
+    const told = await exchange(loop, reach, call, how);
+    const is_lost = told.kind === 'refused' && told.code === NOT_KEPT;
+    const seen: Seen = is_lost ? { kind: 'lost', request_id: null } : told;
+    all.push(seen);
+    leave_after_ms = null;
+    const { kind } = seen;
+    if (is_lost) return { call, seen, again: null, late: false, ids: idsOf(all) };
+    const waits = kind === 'lost' || kind === 'left' || (kind === 'refused' && FOR_NOW.has(seen.code));
+    if (waits && loop.now_ms < deadline_ms) {
+      await pause(BETWEEN_MS);
+      continue;
+    }
+    const again = kind === 'final' ? await exchange(loop, reach, call, { ...how, leave_after_ms }) : null;
+    return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
+  }
+}
+
+/** Sends `call` and reports what its caller saw. */
+export async function send(loop: Loop, reach: Reach, call: PlannedCall): Promise<Sent> {
+  if (call.habit === 'keyed') return sendKeyed(loop, reach, call);
+  const { gateway, leave_after_ms } = call;
+  const seen = await exchange(loop, reach, call, { gateway, headers: {}, leave_after_ms });
+  return { call, seen, ids: idsOf([seen]), again: null, late: false };
+}

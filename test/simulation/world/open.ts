@@ -1,0 +1,79 @@
+// Makes the installation that every run of this process begins with.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CatalogHandle, openCatalog } from '@svc/core/catalog/index.ts';
+import { createPool, migrate, migrateLedger, type ShardAddress } from '@svc/core/db/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
+import { loadRootKey, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
+import { drawFrom } from '@svc/core/kernel/random.ts';
+import { crashProviders } from '../../crash/provider.ts';
+import { provision } from '../../support/provision.ts';
+import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
+import { bytesFrom } from '../engine/dice.ts';
+import { calmly, type Engines, keep, openEngines } from '../engine/installation.ts';
+import { pinClock } from '../engine/timers.ts';
+import type { Keys } from './plan.ts';
+
+const DAY_MS = 86_400_000;
+const MADE_MS = Date.UTC(2026, 2, 1);
+const SHARDS: readonly ShardAddress[] = [{ name: 'a', url: LEDGER_URL }];
+const RICH_MICRO = 50_000_000;
+const POOR_MICRO = 12_000;
+const BUDGET_MICRO = 4_000;
+
+export interface Installation {
+  readonly engines: Engines;
+  readonly shards: readonly ShardAddress[];
+  readonly catalog: CatalogHandle;
+  readonly root_key: RootKeyRing;
+  readonly keys: Keys;
+}
+
+/** Two organizations: one that cannot run dry, with a key that has a hard daily budget, and one that will. */
+async function makeOrgs(): Promise<Keys> {
+  const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
+  const rich = await provision({
+    ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
+    keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
+  });
+  const poor = await provision({ ...at, slug: 'poor', live_micro_usd: POOR_MICRO });
+  const all = [...rich.keys, ...poor.keys].map(({ secret }) => secret);
+  return { all, budget: rich.keys.find(({ name }) => name === 'budget')?.secret as string };
+}
+
+async function loadCatalog(dir: string): Promise<CatalogHandle> {
+  const file = join(dir, 'providers.yaml');
+  writeFileSync(file, crashProviders({ url: 'http://provider.sim' } as Parameters<typeof crashProviders>[0]));
+  process.env['CRASH_API_KEY'] = 'sk-simulated';
+  const db = createPool(DATABASE_URL, { max: 1 });
+  const opened = await openCatalog({
+    ...{ db, files: [file], log: silentLog, formats: builtIn.catalog },
+    ...{ insecure_upstreams: true, poll_ms: 0 },
+  });
+  await db.end();
+  return opened;
+}
+
+/** Opens the servers and makes the installation, with `mutate` carried out in its ledger. */
+export async function openInstallation(mutate: readonly string[] = []): Promise<Installation> {
+  drawFrom(bytesFrom(0));
+  // A server knows since when it runs, and does not sweep before a lease has had its time.
+  pinClock(MADE_MS - DAY_MS);
+  const engines = await openEngines().finally(() => pinClock(null));
+  const dir = mkdtempSync(join(tmpdir(), 'svc-simulation-'));
+  try {
+    const made = await calmly(engines, MADE_MS, async () => {
+      await migrate(DATABASE_URL);
+      await migrateLedger(LEDGER_URL);
+      const keys = await makeOrgs();
+      const catalog = await loadCatalog(dir);
+      return { keys, catalog };
+    });
+    for (const statement of mutate) await engines['ledger.sim'].postgres.exec(statement);
+    await keep(engines);
+    return { engines, shards: SHARDS, ...made, root_key: loadRootKey(join(dir, 'keyring.json')) };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

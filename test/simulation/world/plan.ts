@@ -1,0 +1,90 @@
+// What a run does: its calls, and what happens to the world meanwhile. All of it is drawn from the seed.
+import type { Draw } from '../../crash/draw.ts';
+import type { PlannedCall } from '../../crash/plan.ts';
+import type { Weather } from '../engine/database.ts';
+
+/** Secrets of the organizations' keys. */
+export interface Keys {
+  readonly all: readonly string[];
+  readonly budget: string;
+}
+
+export interface Planned {
+  readonly call: PlannedCall;
+  readonly at_ms: number;
+}
+
+const MODELS = ['crash/chat', 'crash/chat', 'crash/chat', 'crash/failover', 'crash/full'];
+const MAX_TOKENS = 500;
+const CALLS = { min: 4, max: 24 };
+
+function planCall(draw: Draw, no: number, keys: Keys): PlannedCall {
+  const leaves = draw.unit() < 0.12;
+  return {
+    no,
+    habit: draw.weighted({ once: 80, keyed: 20 }),
+    dialect: draw.pick(['chat', 'messages'] as const),
+    model: draw.pick(MODELS),
+    stream: draw.unit() < 0.6,
+    behaviour: draw.weighted({ ok: 82, refused: 3, flaky: 4, fault: 5, cut: 4, same_id: 2 }),
+    leave_after_ms: leaves ? draw.int(1, 60) : null,
+    key: draw.pick(keys.all),
+    gateway: draw.pick([0, 1] as const),
+    // A charge names its call also where the caller never learnt the request id.
+    tokens: 20 + ((no * 7) % (MAX_TOKENS - 20)),
+    chunks: draw.int(1, 6),
+    chunk_ms: draw.pick([0, 1, 5, 20]),
+    max_tokens: MAX_TOKENS,
+    over_report: draw.unit() < 0.1 ? draw.int(300, 700) : 0,
+    ...(draw.unit() < 0.15 ? { budget: { id: draw.pick(['run-a', 'run-b']), max_micro: 2_500 } } : {}),
+  };
+}
+
+/** The calls of a run, in bursts. */
+export function planCalls(draw: Draw, keys: Keys): Planned[] {
+  const count = draw.int(CALLS.min, CALLS.max);
+  const over_ms = draw.pick([1, 50, 400, 3_000]);
+  return Array.from({ length: count }, (_, no) => ({
+    call: planCall(draw, no, keys),
+    at_ms: draw.unit() * over_ms,
+  }));
+}
+
+/** Something that happens to the world, and when. */
+export interface Blow {
+  readonly at_ms: number;
+  readonly what:
+    | { readonly kind: 'kill'; readonly gateway: 0 | 1; readonly back_ms: number }
+    | { readonly kind: 'kill_worker'; readonly back_ms: number }
+    | { readonly kind: 'cut_all' }
+    | { readonly kind: 'outage'; readonly lasts_ms: number }
+    | { readonly kind: 'skew'; readonly gateway: 0 | 1; readonly by_ms: number };
+}
+
+function planBlow(draw: Draw): Blow {
+  const at_ms = draw.pick([0, 20, 300, 2_000]) + draw.unit() * draw.pick([3, 30, 400]);
+  const gateway = draw.pick([0, 1] as const);
+  const kind = draw.weighted({ kill: 45, cut_all: 20, outage: 20, kill_worker: 5, skew: 10 });
+  if (kind === 'kill') return { at_ms, what: { kind, gateway, back_ms: draw.pick([5, 200, 15_000]) } };
+  if (kind === 'kill_worker') return { at_ms, what: { kind, back_ms: draw.pick([50, 5_000]) } };
+  if (kind === 'outage') return { at_ms, what: { kind, lasts_ms: draw.pick([50, 1_500, 6_000, 25_000]) } };
+  if (kind === 'skew')
+    return { at_ms, what: { kind, gateway, by_ms: draw.pick([-5_000, -200, 300, 40_000]) } };
+  return { at_ms, what: { kind } };
+}
+
+export function planBlows(draw: Draw): Blow[] {
+  return Array.from({ length: draw.pick([0, 0, 1, 1, 1, 1, 2, 2, 3]) }, () => planBlow(draw));
+}
+
+/** How the network is, until the calls have ended. */
+export function planWeather(draw: Draw): Weather {
+  const rough = draw.unit() < 0.6;
+  return {
+    cut_before: rough ? draw.pick([0, 0.01, 0.05]) : 0,
+    cut_after: rough ? draw.pick([0, 0.01, 0.05]) : 0,
+    slow: rough ? draw.pick([0, 0.02, 0.2]) : 0,
+    slow_ms: draw.pick([20, 1_500, 4_000]),
+    away: false,
+  };
+}

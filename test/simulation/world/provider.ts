@@ -1,0 +1,225 @@
+// Providers of models as the gateway sees them: every piece of an answer is an event of the loop, and what a call is
+// answered with stands in its plan.
+import type { CallDeps } from '@svc/core/inference/index.ts';
+import type { PlannedCall } from '../../crash/plan.ts';
+import type { Served } from '../../crash/provider.ts';
+import type { Actor, Loop } from '../engine/loop.ts';
+
+type Transport = CallDeps['transport'];
+type Send = Parameters<Transport['send']>;
+type Exchange = ReturnType<Transport['send']>;
+
+/** What `crash/...` models cost, in micro-USD a token (test/crash/provider.ts). */
+const INPUT_MICRO = 3;
+const OUTPUT_MICRO = 2;
+/** A token of the prompt for so many of its characters: less than any bound that the gateway has. */
+const CHARACTERS = 6;
+
+/** What providers have done in a run. */
+export class Providers {
+  readonly served = new Map<number, Served>();
+  readonly #calls = new Map<number, PlannedCall>();
+  readonly #loop: Loop;
+
+  constructor(loop: Loop) {
+    this.#loop = loop;
+  }
+
+  plan(call: PlannedCall): void {
+    this.#calls.set(call.no, call);
+  }
+
+  /** A gateway's way to all providers. */
+  transport(): Transport {
+    return {
+      send: (_to, request, handler) => this.#answer(request, handler),
+      connections: () => 0,
+      close: async () => {},
+    };
+  }
+
+  #answer(request: Send[1], handler: Send[2]): Exchange {
+    const body = JSON.parse(request.body.toString()) as { stream?: boolean };
+    const text = request.body.toString();
+    const no = Number(/sim: mark=(\d+) /.exec(text)?.[1]);
+    const call = this.#calls.get(no);
+    if (call === undefined) throw new Error(`no call was planned like this: ${text.slice(0, 200)}`);
+    const prompt_tokens = Math.ceil(text.length / CHARACTERS) + call.over_report;
+    const cost_micro_usd = prompt_tokens * INPUT_MICRO + call.tokens * OUTPUT_MICRO;
+    let attempts = 0;
+    const arrives = (): Piece[] => {
+      const before = this.served.get(no);
+      attempts = (before?.attempts ?? 0) + 1;
+      const finished = before?.finished === true;
+      this.served.set(no, {
+        attempts,
+        finished,
+        cost_micro_usd: finished ? before.cost_micro_usd : cost_micro_usd,
+      });
+      const id = call.behaviour === 'same_id' ? 'same' : `${no}-${attempts}`;
+      const facts = { call, attempts, prompt_tokens, id };
+      return body.stream === true ? streamOf(facts) : wholeOf(facts);
+    };
+    const ends = () => this.served.set(no, { attempts, finished: true, cost_micro_usd });
+    const exchange = new SimExchange(this.#loop, handler, { arrives, ends });
+    exchange.begin(no, call.chunk_ms);
+    return exchange;
+  }
+}
+
+interface Facts {
+  readonly call: PlannedCall;
+  readonly attempts: number;
+  readonly prompt_tokens: number;
+  readonly id: string;
+}
+
+/** How an answer goes on: its head, bytes, its end, or the end of its connection. */
+type Piece =
+  | { readonly head: number; readonly type: string }
+  | { readonly bytes: string }
+  | { readonly end: true }
+  | { readonly broken: true };
+
+const JSON_TYPE = 'application/json';
+const SSE_TYPE = 'text/event-stream';
+
+function refusal(): Piece[] {
+  const bytes = JSON.stringify({ error: { message: 'simulated fault', type: 'server_error', code: null } });
+  return [{ head: 500, type: JSON_TYPE }, { bytes }, { end: true }];
+}
+
+function refuses({ call, attempts }: Facts): boolean {
+  return call.behaviour === 'refused' || (call.behaviour === 'flaky' && attempts === 1);
+}
+
+function usageOf({ call, prompt_tokens }: Facts): object {
+  return {
+    prompt_tokens,
+    completion_tokens: call.tokens,
+    total_tokens: prompt_tokens + call.tokens,
+  };
+}
+
+function wholeOf(facts: Facts): Piece[] {
+  const { call, id } = facts;
+  if (refuses(facts)) return refusal();
+  if (call.behaviour === 'cut' || call.behaviour === 'fault')
+    return [{ head: 200, type: JSON_TYPE }, { bytes: '{"id":' }, { broken: true }];
+  const choice = { index: 0, message: { role: 'assistant', content: 'simulated' }, finish_reason: 'stop' };
+  const bytes = JSON.stringify({
+    ...{ id, object: 'chat.completion', created: 1, model: 'crash', choices: [choice] },
+    usage: usageOf(facts),
+  });
+  return [{ head: 200, type: JSON_TYPE }, { bytes }, { end: true }];
+}
+
+function streamOf(facts: Facts): Piece[] {
+  const { call, id } = facts;
+  if (refuses(facts)) return refusal();
+  const event = (part: object): Piece => ({
+    bytes: `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: 1, model: 'crash', ...part })}\n\n`,
+  });
+  const text = (n: number) =>
+    event({
+      choices: [{ index: 0, delta: { role: 'assistant', content: `piece ${n} ` }, finish_reason: null }],
+    });
+  const pieces: Piece[] = [{ head: 200, type: SSE_TYPE }];
+  for (let n = 0; n < call.chunks; n++) {
+    pieces.push(text(n));
+    if (call.behaviour === 'cut') return [...pieces, { broken: true }];
+    if (call.behaviour === 'fault')
+      return [
+        ...pieces,
+        { bytes: `data: ${JSON.stringify({ error: { message: 'broken', type: 'server_error' } })}\n\n` },
+        { end: true },
+      ];
+  }
+  pieces.push(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+  pieces.push(event({ choices: [], usage: usageOf(facts) }), { bytes: 'data: [DONE]\n\n' }, { end: true });
+  return pieces;
+}
+
+/** What a provider notes of a request. */
+interface Told {
+  /** It has come: its answer. */
+  arrives(): Piece[];
+  /** All of its answer has gone out. */
+  ends(): void;
+}
+
+class SimExchange implements Exchange {
+  sent = false;
+  #over = false;
+  #paused = false;
+  #waits = false;
+  #what = '';
+  #pace_ms = 0;
+  readonly #loop: Loop;
+  readonly #actor: Actor;
+  readonly #handler: Send[2];
+  #pieces: Piece[] = [];
+  readonly #told: Told;
+
+  constructor(loop: Loop, handler: Send[2], told: Told) {
+    this.#loop = loop;
+    this.#actor = loop.actor;
+    this.#handler = handler;
+    this.#told = told;
+  }
+
+  /** The request is on its way; until it arrives it can be taken back. */
+  begin(no: number, pace_ms: number): void {
+    this.#what = `provider answers ${no}`;
+    this.#pace_ms = pace_ms;
+    const arrive = () => {
+      if (this.#over) return;
+      this.sent = true;
+      this.#pieces = this.#told.arrives();
+      this.#next();
+    };
+    this.#loop.later(`provider is asked ${no}`, this.#loop.draw.unit() * 2, arrive, this.#actor);
+  }
+
+  #next(): void {
+    const delay_ms = this.#loop.draw.unit() * (1 + 2 * this.#pace_ms);
+    this.#loop.later(this.#what, delay_ms, () => this.#deliver(), this.#actor);
+  }
+
+  #deliver(): void {
+    if (this.#over) return;
+    if (this.#paused) {
+      this.#waits = true;
+      return;
+    }
+    const [piece] = this.#pieces.splice(0, 1);
+    if (piece === undefined) return;
+    if ('head' in piece) this.#handler.head(piece.head, { 'content-type': piece.type });
+    else if ('bytes' in piece) this.#handler.data(Buffer.from(piece.bytes));
+    else return this.#end('end' in piece);
+    // All of an answer has gone out once its last bytes have, whether its end is waited for or not.
+    if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#told.ends();
+    this.#next();
+  }
+
+  #end(whole: boolean): void {
+    this.#over = true;
+    if (whole) return this.#handler.end();
+    const message = 'the provider broke off';
+    this.#handler.error({ message, code: 'ECONNRESET', unsent: false, timeout: false });
+  }
+
+  abort(): void {
+    this.#over = true;
+  }
+  pause(): void {
+    this.#paused = true;
+  }
+  resume(): void {
+    this.#paused = false;
+    if (!this.#waits) return;
+    this.#waits = false;
+    this.#next();
+  }
+  release(): void {}
+}
