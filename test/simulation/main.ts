@@ -1,4 +1,5 @@
-// node test/simulation/main.ts [--seed N] [--seeds N] [--trace]: runs seeds on virtual time (`make simulate`).
+// node test/simulation/main.ts [--seed N] [--seeds N] [--trace] [--hashes] [--broken NAME]: runs seeds on virtual time, one
+// after another, until one finds a fault (`make simulate`).
 import { parseArgs } from 'node:util';
 import { installSockets } from './engine/database.ts';
 import { installFiles } from './engine/files.ts';
@@ -8,43 +9,52 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '200' },
+    /** Print the whole trace of each run. */
     trace: { type: 'boolean', default: false },
+    /** Print the hash of each run's trace. */
     hashes: { type: 'boolean', default: false },
+    /** Run the product with one of the mutations of test/mutations. */
+    broken: { type: 'string' },
   },
 });
 // Before the product is loaded, which may keep what it finds.
 installTime();
 installFiles();
 installSockets();
+const broken =
+  values.broken === undefined ? null : (await import('./world/broken.ts')).breakBy(values.broken);
 const { openInstallation } = await import('./world/open.ts');
 const { run } = await import('./world/run.ts');
 
-const began_ms = realMs();
-const installation = await openInstallation();
-process.stdout.write(`installation made in ${Math.round(realMs() - began_ms)} ms\n`);
+const PROGRESS = 500;
+const ALL_LINES = 1_000_000;
+const LAST_LINES = 100;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+const installation = await openInstallation(broken);
 const first = Number(values.seed);
-const count = Number(values.seeds);
+const last = first + Number(values.seeds) - 1;
 let calls = 0;
+let payments = 0;
 let events = 0;
-let failed = false;
-const runs_ms = realMs();
-for (let seed = first; seed < first + count; seed++) {
-  const report = await run(installation, seed, values.trace ? 1_000_000 : 50);
+let seed = first;
+let faults: readonly string[] = [];
+const began_ms = realMs();
+for (; seed <= last && faults.length === 0; seed++) {
+  const report = await run(installation, seed, values.trace ? ALL_LINES : LAST_LINES);
   calls += report.calls;
+  payments += report.payments;
   events += report.events;
-  if (values.hashes)
-    process.stdout.write(
-      `${seed} ${report.trace_hash} ${report.calls} calls ${report.charged_micro_usd} charged\n`,
-    );
-  if (report.faults.length === 0 && !values.trace) continue;
-  process.stdout.write(`${report.lines.join('\n')}\n`);
-  process.stdout.write(`seed ${seed}: ${report.faults.join('\n  ')}\n`);
-  if (report.faults.length === 0) continue;
-  failed = true;
-  break;
+  faults = report.faults;
+  if (values.hashes) print(`${seed} ${report.trace_hash}`);
+  if (values.trace || (faults.length > 0 && broken === null)) print(report.lines.join('\n'));
+  if ((seed - first + 1) % PROGRESS === 0) print(`up to seed ${seed}: ${calls} calls, ${payments} payments`);
 }
-const seconds = (realMs() - runs_ms) / 1_000;
-process.stdout.write(
-  `${calls} calls, ${events} events in ${seconds.toFixed(1)} s (cpu ${(process.cpuUsage().user / 1e6).toFixed(1)}): ${failed ? 'FAULTS' : 'ok'}\n`,
-);
-process.exit(failed ? 1 : 0);
+const seconds = ((realMs() - began_ms) / 1_000).toFixed(1);
+const done = `${seed - first} seeds, ${calls} calls, ${payments} payments, ${events} events in ${seconds} s`;
+if (faults.length === 0) print(`${done}: no fault`);
+else {
+  print(`seed ${seed - 1}:\n  ${faults.join('\n  ')}`);
+  print(`${done}. Again, with its trace: node test/simulation/main.ts --seed ${seed - 1} --seeds 1 --trace`);
+}
+process.exit(faults.length === 0 ? 0 : 1);

@@ -12,8 +12,20 @@ export class Actor {
   /** How far its clock is ahead of the world's. */
   skew_ms = 0;
 
+  readonly #atDeath: (() => void)[] = [];
+
   constructor(name: string) {
     this.name = name;
+  }
+
+  onDeath(work: () => void): void {
+    this.#atDeath.push(work);
+  }
+
+  /** Nothing that it has begun goes on. */
+  die(): void {
+    this.alive = false;
+    for (const work of this.#atDeath) work();
   }
 }
 

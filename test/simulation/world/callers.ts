@@ -9,8 +9,8 @@ import { CallerSink } from './sink.ts';
 export type Reach = (gateway: 0 | 1, asked: Asked, sink: CallerSink) => boolean;
 
 /** How long a caller with a key asks for its answer: a lease lapses, and a sweep comes, within that. */
-const PATIENCE_MS = 40_000;
-const BETWEEN_MS = 400;
+const PATIENCE_MS = 200_000;
+const BETWEEN_MS = 1_500;
 const SLOW_READERS = 0.2;
 /** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
 const NOT_KEPT = 'idempotency_replay_unavailable';
@@ -53,9 +53,9 @@ async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<S
   let { leave_after_ms } = call;
   for (;;) {
     const how = { gateway: loop.draw.pick([0, 1] as const), headers, leave_after_ms };
-    const told = await exchange(loop, reach, call, how);
-    const is_lost = told.kind === 'refused' && told.code === NOT_KEPT;
-    const seen: Seen = is_lost ? { kind: 'lost', request_id: null } : told;
+    const got = await exchange(loop, reach, call, how);
+    const is_lost = got.kind === 'refused' && got.code === NOT_KEPT;
+    const seen: Seen = is_lost ? { kind: 'lost', request_id: null } : got;
     all.push(seen);
     leave_after_ms = null;
     const { kind } = seen;

@@ -3,18 +3,27 @@ import { openByokCache } from '@svc/core/byok/index.ts';
 import type { CatalogHandle } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool, type ShardAddress } from '@svc/core/db/index.ts';
 import { builtIn, type CallDeps, type CallRecord, startCall } from '@svc/core/inference/index.ts';
-import { type Log, newRequestId, type RequestId, type RootKeyRing } from '@svc/core/kernel/index.ts';
+import {
+  type Context,
+  type Log,
+  newRequestId,
+  type RequestId,
+  type RootKeyRing,
+} from '@svc/core/kernel/index.ts';
 import { type KeyGrant, openKeyRing } from '@svc/core/keys/index.ts';
-import { type Ledgers, openLedgers } from '@svc/core/ledger/index.ts';
+import { openLedgers } from '@svc/core/ledger/index.ts';
 import { isRefusal, openMemoryLimits, subjectOf } from '@svc/core/limits/index.ts';
 import { openPolicyCache } from '@svc/core/policies/index.ts';
 import type { Changes } from '@svc/core/runtime/index.ts';
 import { createCallDeps } from '@svc/gateway/call-deps.ts';
 import { DATABASE_URL } from '../engine/database.ts';
+import { paymentContext } from './payments.ts';
 import type { Providers } from './provider.ts';
+import type { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
 
-export const LEASE_SECONDS = 10;
+/** The product's own: a sweep that has not run for half a minute waits for a lease first, so a shorter one is not safe. */
+export const LEASE_SECONDS = 60;
 
 /** What all gateways of a run share, and what was opened once. */
 export interface Surroundings {
@@ -22,6 +31,7 @@ export interface Surroundings {
   readonly catalog: CatalogHandle;
   readonly root_key: RootKeyRing;
   readonly providers: Providers;
+  readonly books: RailBooks;
   readonly log: Log;
   /** Rows of calls as the gateway would store them. */
   readonly records: CallRecord[];
@@ -38,9 +48,8 @@ export interface Asked {
 export interface SimGateway {
   /** Runs a call, or answers why there is none. */
   call(asked: Asked, sink: CallerSink): Promise<void>;
-  readonly ledgers: Ledgers;
-  readonly calls: CallDeps;
-  close(): Promise<void>;
+  /** Where its payments are made and booked. */
+  readonly context: Context;
 }
 
 /** Nothing that processes remember changes during a run, so nobody has to be told of changes. */
@@ -50,7 +59,7 @@ function unchanging(db: Pool): Changes {
 
 /** Opens a gateway called `name`, whose journals are in `journal_dir`. Rejects while its ledger cannot be reached. */
 export async function openGateway(
-  { shards, catalog, root_key, providers, log, records }: Surroundings,
+  { shards, catalog, root_key, providers, books, log, records }: Surroundings,
   { name, journal_dir }: { readonly name: string; readonly journal_dir: string },
 ): Promise<SimGateway> {
   const db = createPool(DATABASE_URL, { max: 4, application: name, role: 'svc_runtime', shards });
@@ -87,8 +96,7 @@ export async function openGateway(
     );
   };
   return {
-    ledgers,
-    calls,
+    context: paymentContext({ pool: db, root_key, books, log }),
     async call(asked, sink) {
       const id = newRequestId();
       try {
@@ -99,11 +107,6 @@ export async function openGateway(
         sink.head(503, ['x-svc-request-id', id]);
         sink.end('{"error":{"code":"service_unavailable"}}');
       }
-    },
-    async close() {
-      calls.ticker.stop();
-      await ledgers.close();
-      await db.end();
     },
   };
 }

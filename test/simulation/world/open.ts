@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { type CatalogHandle, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, migrate, migrateLedger, type ShardAddress } from '@svc/core/db/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
-import { loadRootKey, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
+import { type Id, loadRootKey, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
 import { drawFrom } from '@svc/core/kernel/random.ts';
+import { setBilling } from '@svc/core/orgs/index.ts';
 import { crashProviders } from '../../crash/provider.ts';
 import { provision } from '../../support/provision.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import { bytesFrom } from '../engine/dice.ts';
 import { calmly, type Engines, keep, openEngines } from '../engine/installation.ts';
 import { pinClock } from '../engine/timers.ts';
+import type { Broken } from './broken.ts';
 import type { Keys } from './plan.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,10 +30,14 @@ export interface Installation {
   readonly catalog: CatalogHandle;
   readonly root_key: RootKeyRing;
   readonly keys: Keys;
+  /** One pays over each rail. */
+  readonly payers: readonly Id<'org'>[];
+  /** A mutation: what a dead process leaves on its disk goes with it. */
+  readonly loses_journals: boolean;
 }
 
 /** Two organizations: one that cannot run dry, with a key that has a hard daily budget, and one that will. */
-async function makeOrgs(): Promise<Keys> {
+async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers'>> {
   const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
   const rich = await provision({
     ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
@@ -39,7 +45,20 @@ async function makeOrgs(): Promise<Keys> {
   });
   const poor = await provision({ ...at, slug: 'poor', live_micro_usd: POOR_MICRO });
   const all = [...rich.keys, ...poor.keys].map(({ secret }) => secret);
-  return { all, budget: rich.keys.find(({ name }) => name === 'budget')?.secret as string };
+  const budget = rich.keys.find(({ name }) => name === 'budget')?.secret as string;
+  const indian = await provision({ ...at, slug: 'indian', country: 'IN', live_micro_usd: 0 });
+  await billAll([poor.org_id, indian.org_id]);
+  return { keys: { all, budget }, payers: [poor.org_id, indian.org_id] };
+}
+
+/** Organizations are billed somewhere before they can pay. */
+async function billAll([american, indian]: readonly [Id<'org'>, Id<'org'>]): Promise<void> {
+  const db = createPool(DATABASE_URL, { max: 1 });
+  const at = new Date(MADE_MS);
+  await setBilling(db, { org_id: american, at, billing_email: 'american@example.com' });
+  const billing_address = { state_code: '29' };
+  await setBilling(db, { org_id: indian, at, billing_address, billing_email: 'indian@example.in' });
+  await db.end();
 }
 
 async function loadCatalog(dir: string): Promise<CatalogHandle> {
@@ -55,8 +74,8 @@ async function loadCatalog(dir: string): Promise<CatalogHandle> {
   return opened;
 }
 
-/** Opens the servers and makes the installation, with `mutate` carried out in its ledger. */
-export async function openInstallation(mutate: readonly string[] = []): Promise<Installation> {
+/** Opens the servers and makes the installation, of the product as it is or as `broken` has it. */
+export async function openInstallation(broken: Broken | null = null): Promise<Installation> {
   drawFrom(bytesFrom(0));
   // A server knows since when it runs, and does not sweep before a lease has had its time.
   pinClock(MADE_MS - DAY_MS);
@@ -66,13 +85,19 @@ export async function openInstallation(mutate: readonly string[] = []): Promise<
     const made = await calmly(engines, MADE_MS, async () => {
       await migrate(DATABASE_URL);
       await migrateLedger(LEDGER_URL);
-      const keys = await makeOrgs();
+      const orgs = await makeOrgs();
       const catalog = await loadCatalog(dir);
-      return { keys, catalog };
+      return { ...orgs, catalog };
     });
-    for (const statement of mutate) await engines['ledger.sim'].postgres.exec(statement);
+    await broken?.apply(engines['ledger.sim'].postgres);
     await keep(engines);
-    return { engines, shards: SHARDS, ...made, root_key: loadRootKey(join(dir, 'keyring.json')) };
+    return {
+      engines,
+      shards: SHARDS,
+      ...made,
+      loses_journals: broken?.loses_journals ?? false,
+      root_key: loadRootKey(join(dir, 'keyring.json')),
+    };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

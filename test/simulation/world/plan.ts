@@ -67,7 +67,8 @@ function planBlow(draw: Draw): Blow {
   const kind = draw.weighted({ kill: 45, cut_all: 20, outage: 20, kill_worker: 5, skew: 10 });
   if (kind === 'kill') return { at_ms, what: { kind, gateway, back_ms: draw.pick([5, 200, 15_000]) } };
   if (kind === 'kill_worker') return { at_ms, what: { kind, back_ms: draw.pick([50, 5_000]) } };
-  if (kind === 'outage') return { at_ms, what: { kind, lasts_ms: draw.pick([50, 1_500, 6_000, 25_000]) } };
+  if (kind === 'outage')
+    return { at_ms, what: { kind, lasts_ms: draw.pick([50, 1_500, 6_000, 25_000, 90_000]) } };
   if (kind === 'skew')
     return { at_ms, what: { kind, gateway, by_ms: draw.pick([-5_000, -200, 300, 40_000]) } };
   return { at_ms, what: { kind } };

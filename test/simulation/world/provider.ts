@@ -141,7 +141,7 @@ function streamOf(facts: Facts): Piece[] {
 }
 
 /** What a provider notes of a request. */
-interface Told {
+interface Notes {
   /** It has come: its answer. */
   arrives(): Piece[];
   /** All of its answer has gone out. */
@@ -159,13 +159,13 @@ class SimExchange implements Exchange {
   readonly #actor: Actor;
   readonly #handler: Send[2];
   #pieces: Piece[] = [];
-  readonly #told: Told;
+  readonly #notes: Notes;
 
-  constructor(loop: Loop, handler: Send[2], told: Told) {
+  constructor(loop: Loop, handler: Send[2], notes: Notes) {
     this.#loop = loop;
     this.#actor = loop.actor;
     this.#handler = handler;
-    this.#told = told;
+    this.#notes = notes;
   }
 
   /** The request is on its way; until it arrives it can be taken back. */
@@ -175,7 +175,7 @@ class SimExchange implements Exchange {
     const arrive = () => {
       if (this.#over) return;
       this.sent = true;
-      this.#pieces = this.#told.arrives();
+      this.#pieces = this.#notes.arrives();
       this.#next();
     };
     this.#loop.later(`provider is asked ${no}`, this.#loop.draw.unit() * 2, arrive, this.#actor);
@@ -198,7 +198,7 @@ class SimExchange implements Exchange {
     else if ('bytes' in piece) this.#handler.data(Buffer.from(piece.bytes));
     else return this.#end('end' in piece);
     // All of an answer has gone out once its last bytes have, whether its end is waited for or not.
-    if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#told.ends();
+    if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#notes.ends();
     this.#next();
   }
 

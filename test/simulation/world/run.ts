@@ -2,13 +2,14 @@
 // and the verdict.
 import { createPool } from '@svc/core/db/index.ts';
 import type { CallRecord } from '@svc/core/inference/index.ts';
-import { type Log, newUlid } from '@svc/core/kernel/index.ts';
+import { type Context, type Log, newUlid } from '@svc/core/kernel/index.ts';
 import { drawFrom as productDraws } from '@svc/core/kernel/random.ts';
-import { sweepOnce, verifyLedger } from '@svc/core/ledger/index.ts';
+import { applyDueTasks, sweepOnce, verifyLedger } from '@svc/core/ledger/index.ts';
 import pg from 'pg';
 import type { Sent, Witness } from '../../crash/caller.ts';
 import { isQuiet, judge, type LedgerState, readLedger } from '../../crash/oracle.ts';
-import { CALM, LEDGER_URL, type Server } from '../engine/database.ts';
+import type { TopUp } from '../../crash/worker-process.ts';
+import { CALM, DATABASE_URL, LEDGER_URL, type Server } from '../engine/database.ts';
 import { bytesFrom } from '../engine/dice.ts';
 import { Disk, mount } from '../engine/files.ts';
 import { restore, serve } from '../engine/installation.ts';
@@ -16,16 +17,19 @@ import { Actor, Loop } from '../engine/loop.ts';
 import { send } from './callers.ts';
 import { LEASE_SECONDS, openGateway, type SimGateway, type Surroundings } from './gateway.ts';
 import type { Installation } from './open.ts';
+import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
 import { type Blow, type Planned, planBlows, planCalls, planWeather } from './plan.ts';
 import { Providers } from './provider.ts';
+import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
 
 const START_MS = Date.UTC(2026, 2, 2, 12);
 const DAY_MS = 86_400_000;
-const SWEEP_MS = 1_000;
+/** As the leader's job does. */
+const SWEEP_MS = 5_000;
 /** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
-const QUIET_MS_MAX = 120_000;
-const LOOK_MS = 1_000;
+const QUIET_MS_MAX = 300_000;
+const LOOK_MS = 4_000;
 
 export interface RunReport {
   readonly seed: number;
@@ -35,7 +39,7 @@ export interface RunReport {
   readonly lines: readonly string[];
   readonly events: number;
   readonly calls: number;
-  readonly charged_micro_usd: number;
+  readonly payments: number;
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -50,19 +54,27 @@ interface Post {
   killed: boolean;
 }
 
+/** A process, and the context that its work gets. */
+interface Office {
+  readonly actor: Actor;
+  readonly context: Context;
+}
+
 class World {
   readonly loop: Loop;
   readonly servers: Readonly<Record<'database.sim' | 'ledger.sim', Server>>;
   readonly disk: Disk;
   readonly providers: Providers;
   readonly records: CallRecord[] = [];
+  readonly books: RailBooks;
+  readonly payments: Payments;
   readonly posts: readonly [Post, Post];
   readonly installation: Installation;
   /** Holds may have been swept under a living call. */
   holds_at_risk = false;
   /** A ledger that does not answer in time leaves a hold as it was. */
   is_rough = false;
-  worker: Actor | null = null;
+  worker: Office | null = null;
 
   constructor(loop: Loop, installation: Installation) {
     this.loop = loop;
@@ -71,13 +83,41 @@ class World {
     this.disk = new Disk(loop, new Actor('disk'));
     mount(this.disk);
     this.providers = new Providers(loop);
+    this.books = new RailBooks(loop);
+    this.payments = new Payments({
+      ...{ loop, books: this.books, payers: installation.payers },
+      inGateway: (work) => this.#inGateway(work),
+      inWorker: (work) => (this.worker === null ? Promise.resolve(null) : this.#within(this.worker, work)),
+    });
     const post = (no: 0 | 1): Post => ({ no, actor: null, gateway: null, sinks: new Set(), killed: false });
     this.posts = [post(0), post(1)];
   }
 
   get #surroundings(): Surroundings {
     const { shards, catalog, root_key } = this.installation;
-    return { shards, catalog, root_key, providers: this.providers, log: this.log, records: this.records };
+    return {
+      shards,
+      catalog,
+      root_key,
+      providers: this.providers,
+      books: this.books,
+      log: this.log,
+      records: this.records,
+    };
+  }
+
+  #inGateway<T>(work: (context: Context) => Promise<T>): Promise<T | null> {
+    const post = this.loop.draw.pick(this.posts);
+    if (post.gateway === null || post.actor === null) return Promise.resolve(null);
+    return this.#within({ actor: post.actor, context: post.gateway.context }, work);
+  }
+
+  /** What `work` resolves to in a process; null when it died meanwhile, since then nobody is told. */
+  #within<T>({ actor, context }: Office, work: (context: Context) => Promise<T>): Promise<T | null> {
+    return new Promise((done, fail) => {
+      this.loop.as(actor, () => work(context)).then(done, fail);
+      actor.onDeath(() => done(null));
+    });
   }
 
   readonly log: Log = {
@@ -115,13 +155,14 @@ class World {
     const { actor } = post;
     if (actor === null) return;
     this.loop.note(`gateway-${post.no} is killed`);
-    actor.alive = false;
+    actor.die();
     post.actor = null;
     post.gateway = null;
     post.killed = true;
     for (const server of Object.values(this.servers)) server.cutAll(actor);
     for (const sink of post.sinks) sink.lose();
     post.sinks.clear();
+    if (this.installation.loses_journals) this.disk.wipe(`/sim/journal-${post.no}`);
     // The id of a process that is not there any more.
     for (const path of this.disk.paths) {
       const dead = path.replace(`~${process.pid}~`, '~0~');
@@ -129,19 +170,25 @@ class World {
     }
   }
 
-  /** The worker sweeps once a second, as the leader's job does. */
+  /** The worker sweeps every five seconds, and carries out what was ordered from ledgers, as the leader's jobs do. */
   startWorker(): void {
     const actor = new Actor('worker');
-    this.worker = actor;
-    this.loop.as(actor, async () => {
-      const pool = createPool(LEDGER_URL, { max: 2, application: 'worker', role: 'svc_runtime' });
-      for (;;) {
-        await sweepOnce(pool).then(
-          (swept) => {
-            if (swept.length > 0) this.loop.note(`worker swept ${swept.length}`);
-          },
-          (error: Error) => this.loop.note(`worker cannot sweep: ${error.message}`),
+    const { loop, log, installation } = this;
+    loop.as(actor, async () => {
+      const { shards, root_key } = installation;
+      const pool = createPool(DATABASE_URL, { max: 3, application: 'worker', role: 'svc_runtime', shards });
+      this.worker = { actor, context: paymentContext({ pool, root_key, books: this.books, log }) };
+      const job = (what: string, work: Promise<number>) =>
+        work.then(
+          (done) => (done > 0 ? loop.note(`worker: ${what} ${done}`) : undefined),
+          (error: Error) => loop.note(`worker: cannot ${what}: ${error.message}`),
         );
+      for (;;) {
+        await job(
+          'sweep',
+          sweepOnce(pool.shards.at('a')).then(({ length }) => length),
+        );
+        await job('carry out', applyDueTasks(pool, log));
         await pause(SWEEP_MS);
       }
     });
@@ -150,9 +197,9 @@ class World {
   killWorker(): void {
     const { worker } = this;
     if (worker === null) return;
-    worker.alive = false;
+    worker.actor.die();
     this.worker = null;
-    for (const server of Object.values(this.servers)) server.cutAll(worker);
+    for (const server of Object.values(this.servers)) server.cutAll(worker.actor);
   }
 
   /** Gives what a caller sends to the gateway that it names, or to the other one. */
@@ -193,7 +240,7 @@ class World {
         return;
       case 'outage': {
         const server = servers['ledger.sim'];
-        if (what.lasts_ms >= (LEASE_SECONDS * 1_000) / 2) this.holds_at_risk = true;
+        if (what.lasts_ms >= LEASE_SECONDS * 500) this.holds_at_risk = true;
         server.weather.away = true;
         server.cutAll();
         await pause(what.lasts_ms);
@@ -210,13 +257,14 @@ class World {
   /** Peace: the network is well, and whoever is away comes back. */
   calm(): void {
     for (const server of Object.values(this.servers)) Object.assign(server.weather, CALM);
+    this.books.away = 0;
     for (const post of this.posts) if (post.actor === null) this.startGateway(post);
     if (this.worker === null) this.startWorker();
   }
 }
 
-async function withLedger<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: LEDGER_URL });
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     return await work(client);
@@ -225,12 +273,16 @@ async function withLedger<T>(work: (client: pg.Client) => Promise<T>): Promise<T
   }
 }
 
-async function untilQuiet(loop: Loop, witnesses: readonly Witness[]): Promise<LedgerState> {
+async function untilQuiet(
+  loop: Loop,
+  witnesses: readonly Witness[],
+  top_ups: readonly TopUp[],
+): Promise<LedgerState> {
   const deadline_ms = loop.now_ms + QUIET_MS_MAX;
-  return withLedger(async (client) => {
+  return withClient(LEDGER_URL, async (client) => {
     for (;;) {
       const state = await readLedger(client, 'ledger');
-      if (isQuiet(witnesses, state, []) || loop.now_ms > deadline_ms) return state;
+      if (isQuiet(witnesses, state, top_ups) || loop.now_ms > deadline_ms) return state;
       await pause(LOOK_MS);
     }
   });
@@ -250,7 +302,7 @@ async function callAll(world: World, planned: readonly Planned[]): Promise<Sent[
 
 async function play(world: World): Promise<{ faults: string[]; state: LedgerState; calls: number }> {
   const { loop, installation, posts } = world;
-  const before = await withLedger((client) => readLedger(client, 'ledger'));
+  const before = await withClient(LEDGER_URL, (client) => readLedger(client, 'ledger'));
   for (const post of posts) world.startGateway(post);
   world.startWorker();
   while (posts.some(({ gateway }) => gateway === null)) await pause(5);
@@ -260,15 +312,29 @@ async function play(world: World): Promise<{ faults: string[]; state: LedgerStat
   const { cut_before, cut_after, slow } = world.servers['ledger.sim'].weather;
   world.is_rough = blows.length > 0 || cut_before + cut_after + slow > 0;
   const struck = Promise.all(blows.map((blow) => world.strike(blow)));
+  world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
+  const paid = world.payments.all();
   const sent = await callAll(world, planned);
-  await struck;
+  await Promise.all([struck, paid]);
   world.calm();
+  await world.payments.end();
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
     holds_at_risk: world.holds_at_risk || world.is_rough,
   }));
-  const state = await untilQuiet(loop, witnesses);
+  const { rows } = await withClient(DATABASE_URL, (client) => client.query<Paid>(PAID_SQL));
+  const captured = new Set(
+    [...world.books.orders.values()]
+      .filter(({ payments }) => payments.length > 0)
+      .map((one) => one.topup_id as string),
+  );
+  const top_ups = rows
+    .filter(({ id }) => captured.has(id))
+    .map((row) => ({
+      ...{ reference: row.id, shard: 'a', book_id: row.book_id, amount_micro_usd: row.credits_micro },
+    }));
+  const state = await untilQuiet(loop, witnesses, top_ups);
   const verified = [await verifyLedger({ url: LEDGER_URL })];
   const { budget } = installation.keys;
   const round = {
@@ -276,13 +342,14 @@ async function play(world: World): Promise<{ faults: string[]; state: LedgerStat
     seen: witnesses,
     holds_may_be_lost: world.holds_at_risk,
     budget_keys: [budget],
-    top_ups: [],
+    top_ups,
   };
   const { served } = world.providers;
   // A run is too short for every budget to refuse somebody.
   const faults = judge({ witnesses, served, state, verified, round }).filter(
     (one) => !one.includes('refused nobody'),
   );
+  faults.push(...judgePayments(world.books, rows, world.payments.bought));
   return { faults, state, calls: sent.length };
 }
 
@@ -298,7 +365,6 @@ export async function run(installation: Installation, seed: number, lines_max = 
   const loop = beginAnew(seed, lines_max);
   let faults: string[] = [];
   let calls = 0;
-  let charged_micro_usd = 0;
   const world = new World(loop, installation);
   try {
     await loop.until(async () => {
@@ -310,7 +376,6 @@ export async function run(installation: Installation, seed: number, lines_max = 
       const result = await play(world);
       faults = result.faults;
       calls = result.calls;
-      charged_micro_usd = result.state.books.reduce((sum, book) => sum + book.charged, 0);
     });
   } catch (error) {
     faults = [...faults, String((error as Error).stack)];
@@ -318,5 +383,6 @@ export async function run(installation: Installation, seed: number, lines_max = 
   mount(null);
   restore(installation.engines);
   const { trace_hash, lines, events, defects } = loop;
-  return { seed, faults: [...faults, ...defects], trace_hash, lines, events, calls, charged_micro_usd };
+  const payments = [...world.books.orders.values()].reduce((sum, one) => sum + one.payments.length, 0);
+  return { seed, faults: [...faults, ...defects], trace_hash, lines, events, calls, payments };
 }

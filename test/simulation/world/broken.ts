@@ -1,0 +1,79 @@
+// The product with one place of it wrong, as test/mutations has it, for the simulation to notice.
+import { registerHooks } from 'node:module';
+import type { PGlite } from '@electric-sql/pglite';
+import { MUTATIONS } from '../../mutations/ledger/mutations.ts';
+import { mutations } from '../../mutations/product/mutations.ts';
+
+export interface Broken {
+  readonly name: string;
+  /** Breaks the ledger. */
+  readonly apply: (ledger: PGlite) => Promise<void>;
+  /** What a dead process leaves on its disk goes with it. */
+  readonly loses_journals: boolean;
+}
+
+async function replaceIn(ledger: PGlite, name: string, from: string, to: string): Promise<void> {
+  const { rows } = await ledger.query<{ source: string }>(
+    `select pg_get_functiondef(oid) as source from pg_proc where pronamespace = 'ledger'::regnamespace and proname = $1`,
+    [name],
+  );
+  // White space does not count, so that the mutations survive reformatting.
+  const words = from.split(/\s+/).map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(words.join('\\s+'), 'g');
+  const source = rows[0]?.source ?? '';
+  if ([...source.matchAll(pattern)].length !== 1) throw new Error(`${name} does not hold this once: ${from}`);
+  await ledger.exec(source.replace(pattern, () => to));
+}
+
+/** Changes the sources as they are loaded; nothing of the product may be loaded yet. */
+function edit({
+  file,
+  from,
+  to,
+}: {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}): void {
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.endsWith(`/${file}`)) return loaded;
+      const source = String(loaded.source);
+      if (source.split(from).length !== 2) throw new Error(`${file} does not hold this once: ${from}`);
+      return { ...loaded, source: source.replace(from, () => to) };
+    },
+  });
+}
+
+/** Names of all mutations, with the folder that they are from. */
+export const brokenNames: readonly string[] = [
+  ...MUTATIONS.map(({ name }) => `ledger: ${name}`),
+  ...mutations.map(({ name }) => `product: ${name}`),
+];
+
+/** The mutation called `name`. Its edits of sources count from now on. @throws Error when there is none. */
+export function breakBy(name: string): Broken {
+  const ofLedger = MUTATIONS.find((one) => `ledger: ${one.name}` === name);
+  if (ofLedger !== undefined) {
+    const { function: of, from, to, without } = ofLedger;
+    const apply = async (ledger: PGlite) => {
+      await replaceIn(ledger, of, from, to);
+      if (without !== undefined) await ledger.exec(without);
+    };
+    return { name, apply, loses_journals: false };
+  }
+  const ofProduct = mutations.find((one) => `product: ${one.name}` === name);
+  if (ofProduct === undefined) throw new Error(`no mutation is called ${name}`);
+  const { mutate = [], edit: edited, sabotage } = ofProduct.broken;
+  if (edited !== undefined) edit(edited);
+  const apply = async (ledger: PGlite) => {
+    for (const statement of mutate) await ledger.exec(statement);
+  };
+  return { name, apply, loses_journals: sabotage !== undefined };
+}
+
+/** Whether it changes a function of the ledger alone, which can be put back. */
+export function isOnlyFunction(name: string): boolean {
+  return MUTATIONS.some((one) => `ledger: ${one.name}` === name && one.without === undefined);
+}
