@@ -11,14 +11,14 @@ type Host = (typeof HOSTS)[number];
 
 export type Engines = Readonly<Record<Host, Engine>>;
 
-async function openEngine(wasm: WebAssembly.Module | undefined): Promise<Engine> {
-  const postgres = await PGlite.create(wasm === undefined ? {} : { pgliteWasmModule: wasm });
-  return { postgres, prepared: new Prepared() };
-}
-
-/** Two empty servers. */
+/** Two empty servers. The second begins with the files of the first, which takes a third of the time. */
 export async function openEngines(): Promise<Engines> {
-  return { 'database.sim': await openEngine(undefined), 'ledger.sim': await openEngine(undefined) };
+  const first = await PGlite.create();
+  const second = await PGlite.create({ loadDataDir: await first.dumpDataDir('none') });
+  return {
+    'database.sim': { postgres: first, prepared: new Prepared() },
+    'ledger.sim': { postgres: second, prepared: new Prepared() },
+  };
 }
 
 /** The servers of a run, reached by its sockets from now on. */

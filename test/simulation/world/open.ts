@@ -21,8 +21,8 @@ const DAY_MS = 86_400_000;
 const MADE_MS = Date.UTC(2026, 2, 1);
 const SHARDS: readonly ShardAddress[] = [{ name: 'a', url: LEDGER_URL }];
 const RICH_MICRO = 50_000_000;
-const POOR_MICRO = 12_000;
-const BUDGET_MICRO = 4_000;
+const POOR_MICRO = 6_000;
+const BUDGET_MICRO = 1_600;
 
 export interface Installation {
   readonly engines: Engines;

@@ -31,12 +31,12 @@ function planCall(draw: Draw, no: number, keys: Keys): PlannedCall {
     key: draw.pick(keys.all),
     gateway: draw.pick([0, 1] as const),
     // A charge names its call also where the caller never learnt the request id.
-    tokens: 20 + ((no * 7) % (MAX_TOKENS - 20)),
+    tokens: 20 + ((no * 37) % (MAX_TOKENS - 20)),
     chunks: draw.int(1, 6),
     chunk_ms: draw.pick([0, 1, 5, 20]),
     max_tokens: MAX_TOKENS,
     over_report: draw.unit() < 0.1 ? draw.int(300, 700) : 0,
-    ...(draw.unit() < 0.15 ? { budget: { id: draw.pick(['run-a', 'run-b']), max_micro: 2_500 } } : {}),
+    ...(draw.unit() < 0.15 ? { budget: { id: draw.pick(['run-a', 'run-b']), max_micro: 1_600 } } : {}),
   };
 }
 

@@ -321,7 +321,8 @@ async function play(world: World): Promise<{ faults: string[]; state: LedgerStat
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
-    holds_at_risk: world.holds_at_risk || world.is_rough,
+    // What a provider reports above the hold is charged where the ledger answers in time and the run's budget allows it.
+    holds_at_risk: world.holds_at_risk || world.is_rough || one.call.budget !== undefined,
   }));
   const { rows } = await withClient(DATABASE_URL, (client) => client.query<Paid>(PAID_SQL));
   const captured = new Set(
