@@ -171,7 +171,7 @@ test('consumers, receipts, credit notes without tax, and everybody while it is s
   const sale = await world.issue(buyer);
   expect(
     await rows('select type, args from workflow_start where workflow_id = $1', [`invoice-${sale.id}`]),
-  ).toEqual([{ type: 'invoiceIssue', args: { invoice_id: sale.id } }]);
+  ).toEqual([{ type: 'invoiceIssue', args: { invoice_id: sale.id, for_org: sale.org_id } }]);
 });
 
 test('a registered document gets a second file and is mailed then, once, though twenty ask at once', async () => {
@@ -260,7 +260,7 @@ test('a failed registration is tried again by staff, ends its items, and the doc
   const starts = await rows('select args from workflow_start where workflow_id like $1', [
     `invoice-${document.id}-%`,
   ]);
-  expect(starts).toEqual([{ args: { invoice_id: document.id } }]);
+  expect(starts).toEqual([{ args: { invoice_id: document.id, for_org: document.org_id } }]);
   expect(await register(document)).toMatchObject({ irn_status: 'generated' });
   expect(await itemsOf(document.number)).toMatchObject([{ kind: 'irn_hidden', is_open: false }]);
   expect(await mailsOf(document.id)).toBe(1);
