@@ -25,7 +25,9 @@ function hashesIn(text: string): Map<string, string> {
   );
 }
 
-test('two hundred seeds find no fault, and a seed gives the same trace in another process and another place', async () => {
+test('two hundred seeds find no fault, and a seed gives the same trace in another process and another place', {
+  timeout: 600_000,
+}, async () => {
   const { ok, text } = await simulate('--seeds', '200', '--hashes');
   expect(ok, text.slice(-4_000)).toBe(true);
   const hashes = hashesIn(text);
@@ -39,7 +41,7 @@ test('two hundred seeds find no fault, and a seed gives the same trace in anothe
 test.each([
   ['product: a settle of one micro-dollar more than is told', /saw cost/],
   ['ledger: a hold is not taken from the balance', /ledger verify|its entries say/],
-])('the simulation notices %s', async (name, said) => {
+])('the simulation notices %s', { timeout: 300_000 }, async (name, said) => {
   const { ok, text } = await simulate('--seeds', '20', '--broken', name);
   expect(ok).toBe(false);
   expect(text).toMatch(said);
