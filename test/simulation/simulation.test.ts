@@ -1,4 +1,4 @@
-// A run follows from its seed alone; the product as it is stands a hundred of them, and does not when it is broken. Each is a
+// A run follows from its seed alone; the product as it is stands two hundred of them, and does not when it is broken. Each is a
 // process of its own, since the simulation replaces timers and sockets of its process.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -25,15 +25,15 @@ function hashesIn(text: string): Map<string, string> {
   );
 }
 
-test('a hundred seeds find no fault, and a seed gives the same trace in another process and another place', {
+test('two hundred seeds find no fault, and a seed gives the same trace in another process and another place', {
   timeout: 600_000,
 }, async () => {
-  const { ok, text } = await simulate('--seeds', '100', '--hashes');
+  const { ok, text } = await simulate('--seeds', '200', '--hashes');
   expect(ok, text.slice(-4_000)).toBe(true);
   const hashes = hashesIn(text);
-  expect(hashes.size).toBe(100);
-  expect(new Set(hashes.values()).size).toBe(100);
-  const other = hashesIn((await simulate('--seed', '90', '--seeds', '8', '--hashes')).text);
+  expect(hashes.size).toBe(200);
+  expect(new Set(hashes.values()).size).toBe(200);
+  const other = hashesIn((await simulate('--seed', '190', '--seeds', '8', '--hashes')).text);
   expect(other.size).toBe(8);
   for (const [seed, hash] of other) expect([seed, hash]).toEqual([seed, hashes.get(seed)]);
 });

@@ -55,7 +55,9 @@ async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<S
     const how = { gateway: loop.draw.pick([0, 1] as const), headers, leave_after_ms };
     const got = await exchange(loop, reach, call, how);
     const is_lost = got.kind === 'refused' && got.code === NOT_KEPT;
-    const seen: Seen = is_lost ? { kind: 'lost', request_id: null } : got;
+    // Whoever left a try is charged for what was delivered until then.
+    const kind_lost = all.some(({ kind }) => kind === 'left') ? ('left' as const) : ('lost' as const);
+    const seen: Seen = is_lost ? { kind: kind_lost, request_id: null } : got;
     all.push(seen);
     leave_after_ms = null;
     const { kind } = seen;
