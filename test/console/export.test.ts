@@ -97,6 +97,7 @@ test('the owner of a closed organisation makes an export and saves it', async ()
   await page.goto(`${stack.console_url}/newcomer/live/settings`);
   await card(page).getByRole('button', { name: 'Make an export' }).click();
   const link = card(page).getByRole('link', { name: /^Download oex_/ });
+  await link.waitFor();
   const [file] = await Promise.all([page.waitForEvent('download'), link.click()]);
   const files = await unpack(await readFile(await file.path()));
   expect(files.get('organization.ndjson')?.toString()).toContain('"status":"closed"');
