@@ -95,7 +95,7 @@ const scenario = fc.record({
     },
   ),
   /** From one piece to the next; credit runs out only while an answer still runs. */
-  pace_ms: fc.constantFrom(0, 0, 8),
+  pace_ms: fc.constantFrom<number>(0, 0, 8),
   /** After so many characters of the answer; null: the caller stays. */
   leaves_after: fc.option(fc.nat(4_000), { freq: 3 }),
   max_tokens: fc.constantFrom(20, 1_000, 8_000),
