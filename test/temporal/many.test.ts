@@ -25,9 +25,11 @@ const { History } = proto.temporal.api.history.v1;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const dir = mkdtempSync(join(tmpdir(), 'svc-many-'));
 atFileEnd(async () => rmSync(dir, { recursive: true, force: true }));
+/** Bytes of Temporal's database; the files beside it, SQLite's journal for one, come and go meanwhile. */
 const sizeOf = () =>
   readdirSync(dir).reduce(
-    (sum, name) => sum + (name.endsWith('-shm') ? 0 : statSync(join(dir, name)).size),
+    (sum, name) =>
+      sum + (name.endsWith('-shm') ? 0 : (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0)),
     0,
   );
 
