@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many workflows-many directory bench-rows release simulate
+.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many workflows-many directory bench-rows release simulate soak
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -17,6 +17,7 @@ help:
 	@echo 'make simulate  run gateways, worker, rails and providers in one process on virtual time, seed by seed (SEEDS=n SEED=s)'
 	@echo 'make month    live a month of 100,000 calls and reconcile it to the micro-dollar (CALLS=n SEED=s)'
 	@echo 'make crash-money  kill programs under every way money moves, and compare with the books of the rails (ROUNDS=n SEED=s)'
+	@echo 'make soak     live a day on a moved clock over the end of a month: calls, payments, deployments, root keys, memory, books (HOURS=n CALLS=n HTTP_CALLS=n TOPUPS=n SEED=s)'
 	@echo 'make mandates  live ninety days with a thousand mandates: no rule of the rail broken, nothing debited unannounced or twice (COUNT=n DAYS=n SEED=s)'
 	@echo 'make gateways  kill, restore and scale three gateways: what the status of a policy says is what each enforces within two seconds (ROUNDS=n SEED=s)'
 	@echo 'make rail-scenarios  play the scenarios that a payment rail publishes for integrations, and print the verdict of each'
@@ -67,6 +68,10 @@ month:
 
 crash-money:
 	@$(install) all && exec $(node) test/crash-money/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED))
+
+soak:
+	@$(install) all && exec $(node) test/soak/main.ts $(if $(HOURS),--hours $(HOURS)) $(if $(CALLS),--calls $(CALLS)) \
+	  $(if $(HTTP_CALLS),--http-calls $(HTTP_CALLS)) $(if $(TOPUPS),--topups $(TOPUPS)) $(if $(SEED),--seed $(SEED))
 
 evals-killed:
 	@$(install) all && KILLS=$(or $(KILLS),30) exec $(node) node_modules/vitest/vitest.mjs run test/evals/killed.test.ts --maxWorkers=1

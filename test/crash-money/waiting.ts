@@ -39,14 +39,14 @@ const MOMENTS: Readonly<Record<string, string>> = {
   orders: `ledger_task where applied_at is null`,
 };
 
-async function named(world: World, what: Readonly<Record<string, string>>): Promise<string[]> {
+async function named(world: Pick<World, 'rows'>, what: Readonly<Record<string, string>>): Promise<string[]> {
   const counts = Object.entries(what).map(([name, from]) => `(select count(*)::int from ${from}) as ${name}`);
   const [row] = await world.rows<Record<string, number>>(`select ${counts.join(', ')}`);
   return Object.keys(what).flatMap((name) => (row?.[name] === 0 ? [] : [`${row?.[name]} ${name}`]));
 }
 
 /** Whether no workflow has anything to do before a timer ends or a signal comes. */
-async function areIdle({ temporal }: World): Promise<boolean> {
+async function areIdle({ temporal }: Pick<World, 'temporal'>): Promise<boolean> {
   for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
     const { raw } = await temporal.workflow.getHandle(workflowId).describe();
     if (raw.pendingWorkflowTask != null || (raw.pendingActivities ?? []).length > 0) return false;
@@ -54,7 +54,7 @@ async function areIdle({ temporal }: World): Promise<boolean> {
   return true;
 }
 
-export async function waiting(world: World): Promise<Waiting> {
+export async function waiting(world: Pick<World, 'rows' | 'temporal'>): Promise<Waiting> {
   const workflows = (await areIdle(world)) ? [] : ['workflows'];
   // Read last: a workflow leaves rows to be sent when it comes to rest.
   return { days: await named(world, DAYS), moments: [...workflows, ...(await named(world, MOMENTS))] };
@@ -64,7 +64,7 @@ export async function waiting(world: World): Promise<Waiting> {
  * Lets nobody wait for a process that has died: a claim on an answer lapses after a minute and one on a mail after three,
  * here both after ten seconds, which is longer than any of them takes.
  */
-export async function hasten(world: World): Promise<void> {
+export async function hasten(world: Pick<World, 'rows'>): Promise<void> {
   await world.rows(`update idempotency set started_at = started_at - interval '1 minute'
                      where status is null and started_at < ${NOW} - interval '10 seconds'`);
   await world.rows(`update mail set lease_until = clock_timestamp()

@@ -24,7 +24,7 @@ export const ownProcess: readonly string[] = [
   ...needsKubernetes,
   'cli/**/*.test.ts',
   'workflows/**/*.test.ts',
-  'test/{bench,console,crash,crash-money,mutations,evals,streams,workflows}/**/*.test.ts',
+  'test/{bench,console,crash,crash-money,mutations,evals,soak,streams,workflows}/**/*.test.ts',
   // They replace the timers of the process.
   'core/inference/call/answer/comeback.test.ts',
 ];
