@@ -7,7 +7,11 @@ import type { World } from './world.ts';
 
 export interface Figures {
   /** Resident memory of each program, and how much of it belongs to no file: heap, buffers and stacks. */
-  readonly memory: Readonly<Record<string, { readonly rss_mb: number; readonly own_mb: number }>>;
+  readonly memory: Readonly<
+    Record<string, { readonly rss_mb: number; readonly own_mb: number; readonly pid: number }>
+  >;
+  /** The program that does the jobs; null while nobody says so. */
+  readonly leader: string | null;
   readonly connections: number;
   /** Days of rows and months of meters that have a partition. */
   readonly partitions: number;
@@ -21,7 +25,7 @@ function memoryOf(pid: number) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (name: string) =>
     Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024);
-  return { rss_mb: of('VmRSS'), own_mb: of('RssAnon') };
+  return { rss_mb: of('VmRSS'), own_mb: of('RssAnon'), pid };
 }
 
 const FIGURES = `
@@ -32,11 +36,13 @@ const FIGURES = `
          coalesce((select extract(epoch from to_timestamp($1 / 1000.0) - min(created_at))::int from (
            select created_at from outbox union all select created_at from ledger.outbox) facts), 0) as outbox_s`;
 
+type Counted = Omit<Figures, 'memory' | 'workflows' | 'leader'>;
+
 export async function readFigures(world: World): Promise<Figures> {
-  const [row] = await world.rows<Omit<Figures, 'memory' | 'workflows'>>(FIGURES, [world.nowMs()]);
+  const [row] = await world.rows<Counted>(FIGURES, [world.nowMs()]);
   const { count } = await world.temporal.workflow.count(`ExecutionStatus = 'Running'`);
   const memory = Object.fromEntries(Object.entries(world.pids()).map(([name, pid]) => [name, memoryOf(pid)]));
-  return { ...(row as Omit<Figures, 'memory' | 'workflows'>), memory, workflows: count };
+  return { ...(row as Counted), memory, leader: await world.leader(), workflows: count };
 }
 
 /** Payments that nobody has booked yet: a callback that met a gateway on its way out comes again, or the rail is asked. */

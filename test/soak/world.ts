@@ -42,6 +42,8 @@ export interface World {
   pass(ms: number): Promise<void>;
   /** Process id of each program that runs. */
   pids(): Readonly<Record<string, number>>;
+  /** The program that does the jobs of the installation; null while nobody says so. */
+  leader(): Promise<string | null>;
   rows<T>(text: string, values?: unknown[]): Promise<T[]>;
   readonly pool: Pool;
   /** Programs that ended although nobody ended them, or with another code than 0, with their last words. */
@@ -173,6 +175,17 @@ class Programs {
   }
 }
 
+/** The program, by name, of whose figures one says that it does the jobs. */
+async function leaderOf(ports: Readonly<Record<string, number>>): Promise<string | null> {
+  for (const [name, port] of Object.entries(ports)) {
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`)
+      .then((reply) => reply.text())
+      .catch(() => '');
+    if (/^svc_jobs_leading(\{.*\})? 1$/m.test(text)) return name;
+  }
+  return null;
+}
+
 async function startRails(port: number) {
   const callbacks = `http://127.0.0.1:${port}/webhooks`;
   return {
@@ -195,6 +208,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   await advanceClock(pool, shift_ms);
   const temporal = await startTemporal({ db_file: join(dir, 'temporal.db'), unsynced: true });
   const ports = [await freePort(), await freePort()] as const;
+  const figures = { 'gateway 0': await freePort(), 'gateway 1': await freePort(), worker: await freePort() };
   const { sim_a, sim_b } = await startRails(ports[0]);
   sim_a.turn({ clock_shift_ms: shift_ms });
   const provider = await startCrashProvider();
@@ -208,14 +222,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const programs = new Programs(ports, {
     gateway: (at) =>
       startGatewayProcess({
-        ...{ database_url, env, providers, port: ports[at], name: `soak-${at}` },
+        ...{ database_url, providers, port: ports[at], name: `soak-${at}` },
         data_dir: join(dir, `gateway-${at}`),
+        env: { ...env, SVC_METRICS_PORT: String(figures[`gateway ${at}`]) },
       }),
     worker: () =>
       startWorkerProgram({
         ...env,
         ...{ SVC_DATABASE_URL: database_url, SVC_DATA_DIR: join(dir, 'worker') },
-        ...{ SVC_PROCESS_NAME: 'worker', SVC_METRICS_PORT: '0' },
+        ...{ SVC_PROCESS_NAME: 'worker', SVC_METRICS_PORT: String(figures.worker) },
       }),
   });
   await Promise.all([programs.startGateway(0), programs.startGateway(1), programs.startWorker()]);
@@ -243,6 +258,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       ...Object.fromEntries(Object.entries(programs.running()).map(([name, { pid }]) => [name, pid])),
       loader: loader.pid,
     }),
+    leader: () => leaderOf(figures),
     rows: (text, values) => query(database_url, text, values),
     output: () => programs.output(),
     async close() {
