@@ -279,8 +279,8 @@ create table ledger.idempotency (
   sealed_answer bytea,
   constraint one_claim_per_key PRIMARY KEY (scope, key_hash),
   constraint idempotency_request_id_key UNIQUE (request_id),
-  constraint claim_ended_iff_done CHECK (((ended_at IS NOT NULL) = (state = 'done'::text))),
-  constraint claim_state_is_known CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
+  constraint claim_ended_iff_not_running CHECK (((ended_at IS NOT NULL) = (state <> 'running'::text))),
+  constraint claim_state_is_known CHECK ((state = ANY (ARRAY['running'::text, 'lost'::text, 'done'::text])))
 );
 CREATE INDEX idempotency_ended ON ledger.idempotency USING btree (ended_at) WHERE (state = 'done'::text);
 grant delete, insert, select, update on ledger.idempotency to svc_runtime;
@@ -4424,7 +4424,8 @@ begin
 
   if cardinality(p_cix) > 0 then
     delete from ledger.idempotency t using unnest(p_cscope, p_chash) c(scope, hash)
-    where t.scope = c.scope and t.key_hash = c.hash and t.state = 'done' and t.ended_at < p_now - interval '24 hours';
+    where t.scope = c.scope and t.key_hash = c.hash and t.state <> 'running'
+      and (t.state = 'lost' or t.ended_at < p_now - interval '24 hours');
     insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
     select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now
     from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)
@@ -4654,7 +4655,7 @@ CREATE OR REPLACE FUNCTION ledger.release_run(p_books bigint[], p_id uuid[], p_l
  LANGUAGE plpgsql
 AS $function$
 -- Gives holds back and frees their claims; ids without a hold are ignored. With `p_lapsed` only those whose lease
--- has lapsed still, now that the book is locked.
+-- has lapsed still, now that the book is locked; their claims are lost, and stay to tell a call that was slow, and not dead.
 #variable_conflict use_column
 declare
   v_now timestamptz;
@@ -4679,9 +4680,15 @@ begin
     v_runs := array_append(v_runs, r.run);
     if r.run is not null then v_in_run := true; end if;
   end loop;
-  delete from ledger.idempotency t using unnest(case when p_lapsed then v_ids else p_id end) u(id)
-  where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
-    and not exists (select from ledger.meter q where q.request_id = u.id);
+  if p_lapsed then
+    update ledger.idempotency t set state = 'lost', ended_at = v_now from unnest(v_ids) u(id)
+    where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
+      and not exists (select from ledger.meter q where q.request_id = u.id);
+  else
+    delete from ledger.idempotency t using unnest(p_id) u(id)
+    where t.request_id = u.id and t.book_id = any (p_books) and t.state <> 'done'
+      and not exists (select from ledger.meter q where q.request_id = u.id);
+  end if;
   if v_ids = '{}' then return; end if;
   update ledger.win w set held = w.held - x.a
   from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
@@ -4834,7 +4841,7 @@ begin
   begin
     select x.o_status, x.o_charged, x.o_available into o_status, o_charged, o_available
     from ledger.settle_run(p_books, p_wkind, p_wsub, p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_cost, p_nums,
-      p_now, p_run) x;
+      p_now, p_run, p_claimed) x;
   exception when data_exception or integrity_constraint_violation then
     o_status := null;
   end;
@@ -4848,7 +4855,7 @@ begin
           array[p_wkind[p_kix[i]], p_wkind[p_pix[i]]], array[p_wsub[p_kix[i]], p_wsub[p_pix[i]]],
           array[p_wstart[p_kix[i]], p_wstart[p_pix[i]]], array[1, 1], p_id[i:i], array[1], array[1], array[2],
           p_cost[i:i], p_nums[i * 12 - 11:i * 12] || ledger.units_alone(p_nums, cardinality(p_id), i), p_now,
-          p_run[i:i]);
+          p_run[i:i], p_claimed);
         o_status := o_status || coalesce(r.o_status, 'e');
         if r.o_charged is not null then o_charged[i] := r.o_charged[1]; end if;
       exception
@@ -4861,14 +4868,14 @@ begin
   end if;
   if cardinality(p_claimed) > 0 then
     update ledger.idempotency t set state = 'done', ended_at = p_now, cost = q.cost from ledger.meter q
-    where t.request_id = any (p_claimed) and q.request_id = t.request_id and t.state = 'running';
+    where t.request_id = any (p_claimed) and q.request_id = t.request_id and t.state <> 'done';
   end if;
 end $function$
 ;
 revoke execute on function ledger.settle from public;
 grant execute on function ledger.settle to svc_runtime;
 
-CREATE OR REPLACE FUNCTION ledger.settle_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_now timestamp with time zone, p_run uuid[], OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.settle_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_now timestamp with time zone, p_run uuid[], p_claimed uuid[], OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -4927,10 +4934,12 @@ begin
     v_hold := array_fill(null::bigint, array[n]);
     for i in 1..v_count loop v_hold[v_found[i]] := v_amount[i]; end loop;
     for r in
-      select u.i::int as i, case when q.is_metered then 'd' when t.is_held then 'e' else 'l' end as letter
+      select u.i::int as i, case when q.is_metered then 'd' when t.is_held then 'e'
+        when u.id = any (p_claimed) and c.is_ours is null then 'r' else 'l' end as letter
       from unnest(p_id, v_hold) with ordinality u(id, h, i)
       left join lateral (select true as is_metered from ledger.meter x where x.request_id = u.id limit 1) q on true
       left join lateral (select true as is_held from ledger.hold x where x.hold_id = u.id limit 1) t on true
+      left join lateral (select true as is_ours from ledger.idempotency x where x.request_id = u.id limit 1) c on true
       where u.h is null
     loop
       o_status := overlay(o_status placing r.letter from r.i for 1);

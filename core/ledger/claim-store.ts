@@ -4,10 +4,13 @@
 import { type Db, type MicroUsd, nowMs, type RequestId } from '../kernel/index.ts';
 import { ulidToUuid, uuidToUlid } from './batch/encode.ts';
 
+const DAY_MS = 86_400_000;
+const LOST_DAYS = 30;
+
 export interface Claim {
   readonly request_id: RequestId;
   readonly fingerprint: Buffer;
-  /** `running` until the settle commits. */
+  /** `running` until the settle commits. One that is `lost`, because its call's hold was swept, is nobody's. */
   readonly state: 'running' | 'done';
   readonly created_at: Date;
   readonly ended_at: Date | null;
@@ -26,7 +29,7 @@ export async function findClaim(db: Db, args: { scope: string; key_hash: Buffer 
                   sealed_answer
              from ledger.idempotency
             where scope = $1 and key_hash = $2
-              and (state = 'running' or ended_at >= $3::timestamptz - interval '24 hours')`,
+              and (state = 'running' or state = 'done' and ended_at >= $3::timestamptz - interval '24 hours')`,
     values: [args.scope, args.key_hash, new Date(nowMs())],
   });
   const row = rows[0];
@@ -89,17 +92,28 @@ export async function freeClaim(db: Db, request_id: RequestId): Promise<boolean>
   return rowCount === 1;
 }
 
-/** Deletes all claims that ended more than 24 h ago, `limit` in one transaction; returns how many. A job. */
+/**
+ * Deletes all claims that ended more than 24 h ago, `limit` in one transaction; returns how many. A job. Lost ones stay for
+ * thirty days: the journal of a machine that was away for so long may still bring the settle of their call.
+ */
 export async function purgeClaims(db: Db, limit = 5_000): Promise<number> {
-  const at = new Date(nowMs());
+  const at = nowMs();
+  const done = await purge(db, { state: 'done', before: new Date(at - DAY_MS), limit });
+  return done + (await purge(db, { state: 'lost', before: new Date(at - LOST_DAYS * DAY_MS), limit }));
+}
+
+async function purge(
+  db: Db,
+  { state, before, limit }: { state: 'done' | 'lost'; before: Date; limit: number },
+): Promise<number> {
   let purged = 0;
   for (;;) {
     const { rowCount } = await db.query({
-      name: 'ledger.purge_claims',
+      name: `ledger.purge_claims_${state}`,
       text: `delete from ledger.idempotency where request_id in (
                select request_id from ledger.idempotency
-                where state = 'done' and ended_at < $1::timestamptz - interval '24 hours' limit $2)`,
-      values: [at, limit],
+                where state = '${state}' and ended_at < $1 limit $2)`,
+      values: [before, limit],
     });
     purged += rowCount;
     if (rowCount < limit) return purged;

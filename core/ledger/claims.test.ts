@@ -5,16 +5,19 @@ import { afterAll, expect, test } from 'vitest';
 import { startTestPostgres } from '../../test/support/postgres.ts';
 import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool, migrate } from '../db/index.ts';
-import { microUsd, newRequestId, sha256, shiftClock } from '../kernel/index.ts';
+import { microUsd, newRequestId, sha256, shiftClock, silentLog } from '../kernel/index.ts';
 import {
   findClaim,
   finishClaim,
   freeClaim,
   purgeClaims,
+  readMeter,
   setBudget,
   storeAnswer,
   sweepOnce,
+  verifyLedger,
 } from './index.ts';
+import { Journal } from './journal.ts';
 import {
   holdOf,
   journalDirectory,
@@ -163,6 +166,140 @@ test('the claim of a swept call is free; that of a call which was settled before
     cost_micro_usd: 4,
     http_status: null,
   });
+});
+
+/** Sweeps what this client holds, as if its process had been slow for longer than its lease; then it goes on. */
+async function takeForDead(): Promise<void> {
+  await setLeases('-1 minute', 1);
+  await until(async () => (await sweepOnce(db)).length === 0);
+  await setLeases('1 hour', 60);
+}
+
+async function setLeases(left: string, seconds: number): Promise<void> {
+  await db.query({
+    name: 'test.set_leases',
+    text: 'update ledger.lease set expires_at = clock_timestamp() + $1::interval, seconds = $2',
+    values: [left, seconds],
+  });
+}
+
+/** A call under `key` that was held and then swept while it went on. */
+async function slowCall(book: number, key: string) {
+  const call = { ...holdOf(subjectOf(book), 10), idempotency: claimOf(key) };
+  expect(await ledger.hold(call)).toEqual({ status: 'ok' });
+  await takeForDead();
+  expect(await findClaim(db, call.idempotency)).toBeNull();
+  return { call, settle: { ...settleOf(subjectOf(book), call.request_id, 7), claimed: true } };
+}
+
+test('of two calls under one key, because the first was slow, one is charged whichever ends first', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  for (const order of ['first', 'second'] as const) {
+    const { call, settle } = await slowCall(book, `slow ${order}`);
+    const second = { ...call, request_id: newRequestId() };
+    expect(await ledger.hold(second)).toEqual({ status: 'ok' });
+    const settleSecond = { ...settleOf(subjectOf(book), second.request_id, 9), claimed: true };
+    const settles = order === 'first' ? [settle, settleSecond] : [settleSecond, settle];
+    const results = [];
+    for (const one of settles) results.push(await ledger.settle(one));
+    if (order === 'second') results.reverse();
+    expect(results).toEqual([
+      { status: 'replaced', charged_micro_usd: 0 },
+      { status: 'settled', charged_micro_usd: 9 },
+    ]);
+    expect(await findClaim(db, call.idempotency)).toMatchObject({
+      request_id: second.request_id,
+      state: 'done',
+      cost_micro_usd: 9,
+    });
+    // What it was is recorded, as one that cost nothing.
+    await until(async () => (await readMeter(db, call.request_id)) !== null);
+    expect(await readMeter(db, call.request_id)).toMatchObject({
+      cost_micro_usd: 0,
+      units: { output_tokens: settle.units.output_tokens, other: { insured: 1 } },
+    });
+    expect(await ledger.settle(settle)).toMatchObject({ status: 'duplicate' });
+  }
+  expect(await ledger.balance(book)).toMatchObject({ available_micro_usd: 982, held_micro_usd: 0 });
+  expect((await verifyLedger({ url })).findings).toEqual([]);
+});
+
+test('a slow call that ends before another one takes its key is charged, and holds its key', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const { call, settle } = await slowCall(book, 'slow alone');
+  const { request_id, idempotency } = call;
+  expect(await storeAnswer(db, { request_id, http_status: 200, sealed_answer: Buffer.from('kept') })).toBe(
+    true,
+  );
+  expect(await ledger.settle(settle)).toEqual({ status: 'late', charged_micro_usd: 7 });
+  expect(await ledger.hold({ ...call, request_id: newRequestId() })).toEqual({ status: 'claimed' });
+  const claim = await findClaim(db, idempotency);
+  expect(claim).toMatchObject({ request_id, state: 'done', cost_micro_usd: 7, http_status: 200 });
+  expect(claim!.sealed_answer!.toString()).toBe('kept');
+});
+
+test('slow calls in one batch, with others beside them, are decided each by its own key', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const [taken, free] = [await slowCall(book, 'batch taken'), await slowCall(book, 'batch free')];
+  expect(await ledger.hold({ ...taken.call, request_id: newRequestId() })).toEqual({ status: 'ok' });
+  const plain = holdOf(subject, 10);
+  const keyed = { ...holdOf(subject, 10), idempotency: claimOf('batch keyed') };
+  expect(await Promise.all([plain, keyed].map((hold) => ledger.hold(hold)))).toEqual([
+    { status: 'ok' },
+    { status: 'ok' },
+  ]);
+  const settles = [
+    taken.settle,
+    free.settle,
+    settleOf(subject, plain.request_id, 5),
+    { ...settleOf(subject, keyed.request_id, 5), claimed: true },
+    // Never held, and without a key: late, as ever.
+    settleOf(subject, newRequestId(), 5),
+    // Cannot be booked, so that all are decided one by one.
+    { ...settleOf({ ...subject, key_no: 8_888_889 }, newRequestId(), 5), claimed: true },
+  ];
+  const results = await Promise.all(settles.map((settle) => ledger.settle(settle)));
+  expect(results.map(({ status }) => status)).toEqual([
+    'replaced',
+    'late',
+    'settled',
+    'settled',
+    'late',
+    'replaced',
+  ]);
+});
+
+test('a settle from a journal that comes after its key was taken over is recorded without a charge', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const { call, settle } = await slowCall(book, 'journaled');
+  const left = new Journal(journal.dir, silentLog);
+  await left.append([settle]);
+  await left.close();
+  const second = { ...call, request_id: newRequestId() };
+  expect(await ledger.hold(second)).toEqual({ status: 'ok' });
+  const next = await openTestLedger(url, journal.dir, PATIENT);
+  await until(async () => (await readMeter(db, call.request_id)) !== null);
+  await until(() => next.journaled === 0);
+  await next.close();
+  expect(await readMeter(db, call.request_id)).toMatchObject({ cost_micro_usd: 0 });
+  expect(await ledger.settle({ ...settleOf(subjectOf(book), second.request_id, 9), claimed: true })).toEqual({
+    status: 'settled',
+    charged_micro_usd: 9,
+  });
+});
+
+test('a lost claim waits thirty days for its call', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const { settle } = await slowCall(book, 'away for long');
+  const gone = await slowCall(book, 'away for longer');
+  shiftClock(29 * 24 * 3_600_000);
+  await purgeClaims(db);
+  expect(await ledger.settle(settle)).toEqual({ status: 'late', charged_micro_usd: 7 });
+  shiftClock(31 * 24 * 3_600_000);
+  await purgeClaims(db);
+  expect(await ledger.settle(gone.settle)).toEqual({ status: 'replaced', charged_micro_usd: 0 });
+  shiftClock(0);
 });
 
 test('claims are purged a day after they ended, and a finished one is finished once', async () => {

@@ -9,7 +9,7 @@ import {
   type Pool,
 } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId, Spread } from '../kernel/index.ts';
-import { holdFault, type Item, settleFault } from './batch/batch.ts';
+import { holdFault, type Item, settleFault, withoutCharge } from './batch/batch.ts';
 import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
 import {
   byBook,
@@ -182,6 +182,8 @@ class Ledger implements LedgerHandle {
       late_after_ms,
       drops_late: false,
       onAnswer: ({ item, at }, result) => {
+        // The record takes the place of the charge also in the journal, which keeps it until it is booked.
+        if (result.status === 'replaced') return this.settles.put(withoutCharge(item), () => {}, false);
         this.settle_delays.observe((monotonicMs() - at) / 1_000);
         this.onSettled(item, result);
       },

@@ -93,10 +93,11 @@ export interface Settle extends Subject {
 export interface SettleResult {
   /**
    * `settled`; `late`: the hold was gone (swept or lost) and the charge came from what is available;
-   * `duplicate`: settled before; `journaled`: PostgreSQL is away, the settle is on disk and will be booked.
+   * `duplicate`: settled before; `journaled`: PostgreSQL is away, the settle is on disk and will be booked; `replaced`: its
+   * hold was swept, and its Idempotency-Key is another call's by now: it is recorded without a charge.
    */
-  readonly status: 'settled' | 'late' | 'duplicate' | 'journaled' | 'refused';
-  /** What left the balance; below the cost when a write-off was recorded. null when not known yet or a duplicate. */
+  readonly status: 'settled' | 'late' | 'duplicate' | 'journaled' | 'replaced' | 'refused';
+  /** What left the balance; below the cost when a write-off was recorded, 0 of a replaced call. null when not known yet or a duplicate. */
   readonly charged_micro_usd: MicroUsd | null;
 }
 

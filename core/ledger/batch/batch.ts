@@ -1,5 +1,5 @@
 // A batch as the SQL functions want it: the distinct books and windows, and the place of each item among them.
-import { isRequestId } from '../../kernel/index.ts';
+import { isRequestId, microUsd } from '../../kernel/index.ts';
 import { OTHER_UNITS } from '../kinds.ts';
 import type { Hold, OtherUnits, Settle, Subject } from '../types.ts';
 import { dateArray, int2Array, int4Array, int8Array, ulidDay } from './encode.ts';
@@ -178,4 +178,11 @@ export function meterNumbers(items: readonly Settle[]): Buffer {
     if (u.other !== undefined) addOther(numbers, i + 1, u.other);
   }
   return int4Array(numbers);
+}
+
+/** What is recorded of a call that lost its Idempotency-Key to another one: all of it but its cost. */
+export function withoutCharge({ claimed: _, ...settle }: Settle): Settle {
+  const { units } = settle;
+  const other = { ...units.other, insured: 1 };
+  return { ...settle, cost_micro_usd: microUsd(0), units: { ...units, other } };
 }

@@ -1,5 +1,6 @@
 // The statements of the batchers: one call of a function per batch, prepared once per connection. Answers are strings
 // of letters and short array literals, so that nothing is parsed per item that need not be.
+import { microUsd } from '../../kernel/index.ts';
 import type { Hold, HoldResult, Settle, SettleResult, Subject } from '../types.ts';
 import { meterNumbers, place } from './batch.ts';
 import { int4Array, int8Array, uuidArray } from './encode.ts';
@@ -50,6 +51,7 @@ const SETTLE_STATUS: Readonly<Record<string, SettleResult['status']>> = {
   s: 'settled',
   l: 'late',
   d: 'duplicate',
+  r: 'replaced',
   u: 'refused',
   e: 'refused',
 };
@@ -138,6 +140,7 @@ export async function runSettles(
   const charged = charges === null ? null : charges.slice(1, -1).split(',');
   return items.map((item, i) => {
     const status = SETTLE_STATUS[letters[i]!]!;
+    if (status === 'replaced') return { status, charged_micro_usd: microUsd(0) };
     if (status !== 'settled' && status !== 'late') return { status, charged_micro_usd: null };
     const micro = charged === null ? item.cost_micro_usd : (Number(charged[i]) as Settle['cost_micro_usd']);
     return { status, charged_micro_usd: micro };

@@ -64,6 +64,45 @@ test('an answer of a gateway that was cut off is charged once, and its row says 
   expect(ended).toMatchObject({ charged: cost, attempts: ['ok'] });
 }, 90_000);
 
+test('a call that ends before the retry of its Idempotency-Key comes is charged, and the retry gets its answer', async () => {
+  const org = await world.org();
+  const { id, upstream } = world.model('script');
+  let finish: () => void = () => {};
+  for (const { script } of [world, leader]) {
+    script.on(upstream, 'a', (response) => {
+      streamHead(response);
+      response.write(textChunk(upstream, 'a heron'));
+      finish = () => response.end(endChunks(upstream, usageOf(100, 10)));
+    });
+  }
+  const ask = (gateway: World) =>
+    gateway.chat(org.live_key, bodyOf(id, 'Hi', { stream: true }), {
+      headers: { 'idempotency-key': 'kept' },
+    });
+  const first = ask(world);
+  await first.until((text) => text.includes('heron'));
+  proxy.freeze();
+  await eventually('the hold is swept', async () => {
+    const { rows } = await leader.db.query('select 1 from ledger.hold where book_id = $1', [
+      org.live_book_id,
+    ]);
+    return rows.length === 0;
+  });
+  proxy.thaw();
+  await untilReady(`${world.gateway.base_url}/readyz`, () => null);
+  finish();
+  const reply = await first.reply;
+  const cost = svcOf(reply)?.['cost'].total_micro_usd;
+  expect(cost).toBeGreaterThan(0);
+  expect((await leader.ended(org, idOf(reply))).charged).toBe(cost);
+  const retry = await ask(leader).reply;
+  expect([idOf(retry), retry.headers['x-svc-idempotent-replay']]).toEqual([idOf(reply), 'true']);
+  const { rows } = await leader.db.query('select 1 from ledger.entry where book_id = $1 and amount < 0', [
+    org.live_book_id,
+  ]);
+  expect(rows).toHaveLength(1);
+}, 90_000);
+
 test('a call whose Idempotency-Key was given to its retry meanwhile is not charged beside it', async () => {
   const org = await world.org();
   const { id, upstream } = world.model('script');

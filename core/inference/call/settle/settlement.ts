@@ -85,13 +85,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   };
   const facts = { usage, cost, warnings, timing };
   let end: ReplyEnd = how.forced && how.stop !== null ? { ...facts, stop: how.stop } : facts;
-  const { idempotency } = terms;
-  const replaced = idempotency !== null && !(await keep(s, end)) && (await isReplaced(s, idempotency));
-  if (replaced) {
-    record.cost = { ...cost, total_micro_usd: 0, lines: [] };
-    record.insured = true;
-    end = { ...end, cost: record.cost };
-  }
+  if (terms.idempotency !== null) await keep(s, end);
   const outcome = how.fault === undefined ? 'ok' : 'error';
   const result = await deps.ledgers.at(record.grant.subject.shard).settle({
     ...record.grant.subject,
@@ -103,11 +97,17 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     units: unitsOf(usage, record.insured),
     estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
-    ...(idempotency === null || replaced ? {} : { claimed: true }),
+    ...(terms.idempotency === null ? {} : { claimed: true }),
     ...(terms.run === null ? {} : { run: terms.run }),
   });
   if (result.status === 'refused') {
     deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');
+  }
+  if (result.status === 'replaced') {
+    // Of two calls under one key, one is charged: this one was taken for dead, and another one came in its place.
+    record.cost = { ...cost, total_micro_usd: 0, lines: [] };
+    record.insured = true;
+    end = { ...end, cost: record.cost };
   }
   record.charged_micro_usd = result.charged_micro_usd ?? end.cost.total_micro_usd;
   return end;
@@ -168,15 +168,12 @@ function possible({ deps, record, attempt, terms, how, reported }: Settlement): 
   return usage;
 }
 
-/**
- * Stores the answer of an idempotent call before its settle, so that every settled call can be replayed. False when
- * the call has lost its claim on the key.
- */
-async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
+/** Stores the answer of an idempotent call before its settle, so that every settled call can be replayed. */
+async function keep(s: Settlement, end: ReplyEnd): Promise<void> {
   const { deps, record } = s;
   try {
     const sealed_answer = sealed(s, end);
-    return await keepBeside(
+    await keepBeside(
       deps
         .claims(record.grant.subject.shard)
         .store({ request_id: record.request_id, http_status: 200, sealed_answer }),
@@ -185,19 +182,7 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
     // The charge does not depend on it, nor on decoding an answer that only metering could read. A retry then gets
     // the charge instead of the answer.
     deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
-    return true;
   }
-}
-
-/**
- * Whether another call has taken over the key of an idempotent call: this one was considered lost because its process
- * had no database for longer than its lease. Of two executions under one key, one is charged.
- */
-async function isReplaced({ deps, record }: Settlement, { claim: ours }: Idempotency): Promise<boolean> {
-  const { scope, key_hash } = ours;
-  const claims = deps.claims(record.grant.subject.shard);
-  const claim = await keepBeside(claims.find(scope, key_hash)).catch(() => null);
-  return claim !== null && claim.request_id !== record.request_id;
 }
 
 /** The answer as it is stored; null when none was assembled. */
