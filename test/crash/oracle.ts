@@ -105,7 +105,7 @@ export async function readLedger(client: pg.Client, schema: string): Promise<Led
   }
 }
 
-/** Books with less may run dry in the middle of a call. */
+/** Books with less at the beginning of a round may run dry in the middle of a call, whatever is paid in later. */
 const POOR_MAX_MICRO = 1_000_000;
 
 /** An estimate may err, but never above what a call of this test can have held. */
@@ -330,7 +330,9 @@ export function judge({ witnesses, served, state, verified, round }: Evidence): 
     const charge = state.charges.get(request_id);
     const bounded =
       round.budget_keys.includes(call.key) ||
-      state.books.some(({ book_id, credited }) => book_id === charge?.book_id && credited <= POOR_MAX_MICRO);
+      round.before.books.some(
+        ({ book_id, credited }) => book_id === charge?.book_id && credited <= POOR_MAX_MICRO,
+      );
     const judgeOne = witness.seen.kind === 'final' ? judgeFinal : judgeUnfinished;
     const fault = judgeOne(witness, charge, served.get(call.no), bounded);
     if (fault !== null)

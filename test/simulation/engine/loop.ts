@@ -11,6 +11,8 @@ export class Actor {
   alive = true;
   /** How far its clock is ahead of the world's. */
   skew_ms = 0;
+  /** Until then it does nothing, and what comes for it waits. */
+  frozen_until_ms = 0;
 
   readonly #atDeath: (() => void)[] = [];
 
@@ -30,7 +32,7 @@ export class Actor {
 }
 
 interface Event {
-  readonly at_ms: number;
+  at_ms: number;
   /** Decides between events of the same moment: drawn for what comes from outside, in order for a process's own. */
   readonly tie: number;
   readonly actor: Actor;
@@ -39,6 +41,8 @@ interface Event {
   dropped: boolean;
 }
 
+/** Between two things that waited for a frozen actor. */
+const THAW_MS = 0.001;
 /** A run that takes more is one that never ends. */
 const EVENTS_MAX = 400_000;
 const acting = new AsyncLocalStorage<Actor>();
@@ -79,6 +83,8 @@ export class Loop {
   readonly #reads_files: boolean;
   readonly #heap: Event[] = [];
   #serial = 0;
+  /** Events that have waited for a frozen actor. */
+  #waiting = 0;
 
   constructor(options: LoopOptions) {
     this.draw = drawFrom(options.seed);
@@ -122,6 +128,11 @@ export class Loop {
     return this.#push({ delay_ms: 0, tie: this.#serial / 2 ** 40, actor, what, run });
   }
 
+  /** `actor` does nothing for a while; then it goes on, in the order in which all of it came. */
+  freeze(actor: Actor, lasts_ms: number): void {
+    actor.frozen_until_ms = Math.max(actor.frozen_until_ms, this.now_ms + lasts_ms);
+  }
+
   drop(event: Event): void {
     event.dropped = true;
   }
@@ -130,6 +141,11 @@ export class Loop {
     const { delay_ms, ...rest } = wanted;
     this.#serial++;
     const event = { ...rest, at_ms: this.now_ms + Math.max(0, delay_ms), dropped: false };
+    this.#insert(event);
+    return event;
+  }
+
+  #insert(event: Event): void {
     const heap = this.#heap;
     let at = heap.push(event) - 1;
     while (at > 0) {
@@ -139,7 +155,6 @@ export class Loop {
       at = up;
     }
     heap[at] = event;
-    return event;
   }
 
   #pop(): Event | undefined {
@@ -189,6 +204,12 @@ export class Loop {
       throw new Error('nothing is pending, and the run has not ended');
     }
     if (event.dropped || !event.actor.alive) return;
+    const { frozen_until_ms } = event.actor;
+    if (frozen_until_ms > event.at_ms) {
+      // What came later stays later, however little.
+      event.at_ms = frozen_until_ms + this.#waiting++ * THAW_MS;
+      return this.#insert(event);
+    }
     if (++this.events > EVENTS_MAX) throw new Error(`the run has not ended after ${EVENTS_MAX} events`);
     this.now_ms = Math.max(this.now_ms, event.at_ms);
     if (event.what !== '') this.note(`${event.actor.name} ${event.what}`);

@@ -22,9 +22,6 @@ import type { Providers } from './provider.ts';
 import type { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
 
-/** The product's own: a sweep that has not run for half a minute waits for a lease first, so a shorter one is not safe. */
-export const LEASE_SECONDS = 60;
-
 /** What all gateways of a run share, and what was opened once. */
 export interface Surroundings {
   readonly shards: readonly ShardAddress[];
@@ -33,6 +30,7 @@ export interface Surroundings {
   readonly providers: Providers;
   readonly books: RailBooks;
   readonly log: Log;
+  readonly lease_seconds: number;
   /** Rows of calls as the gateway would store them. */
   readonly records: CallRecord[];
 }
@@ -59,7 +57,7 @@ function unchanging(db: Pool): Changes {
 
 /** Opens a gateway called `name`, whose journals are in `journal_dir`. Rejects while its ledger cannot be reached. */
 export async function openGateway(
-  { shards, catalog, root_key, providers, books, log, records }: Surroundings,
+  { shards, catalog, root_key, providers, books, log, lease_seconds, records }: Surroundings,
   { name, journal_dir }: { readonly name: string; readonly journal_dir: string },
 ): Promise<SimGateway> {
   const db = createPool(DATABASE_URL, { max: 4, application: name, role: 'svc_runtime', shards });
@@ -69,7 +67,7 @@ export async function openGateway(
   const byok = openByokCache({ changes, log, root_key });
   const limits = openMemoryLimits();
   const ledgers = await openLedgers(shards, {
-    ...{ process_name: name, journal_dir, log, lease_seconds: LEASE_SECONDS },
+    ...{ process_name: name, journal_dir, log, lease_seconds },
   });
   const made = createCallDeps({
     ...{ base_url: 'http://gateway.sim', db, catalog, ledgers, policies, byok, log },

@@ -57,6 +57,8 @@ export interface Blow {
     | { readonly kind: 'kill'; readonly gateway: 0 | 1; readonly back_ms: number }
     | { readonly kind: 'kill_worker'; readonly back_ms: number }
     | { readonly kind: 'cut_all' }
+    /** A gateway lives, and does nothing: its machine is paused, or has no processor for it. */
+    | { readonly kind: 'freeze'; readonly gateway: 0 | 1; readonly lasts_ms: number }
     | { readonly kind: 'outage'; readonly lasts_ms: number }
     | { readonly kind: 'skew'; readonly gateway: 0 | 1; readonly by_ms: number };
 }
@@ -64,9 +66,11 @@ export interface Blow {
 function planBlow(draw: Draw): Blow {
   const at_ms = draw.pick([0, 20, 300, 2_000]) + draw.unit() * draw.pick([3, 30, 400]);
   const gateway = draw.pick([0, 1] as const);
-  const kind = draw.weighted({ kill: 45, cut_all: 20, outage: 20, kill_worker: 5, skew: 10 });
+  const kind = draw.weighted({ kill: 45, cut_all: 20, outage: 20, freeze: 20, kill_worker: 5, skew: 10 });
   if (kind === 'kill') return { at_ms, what: { kind, gateway, back_ms: draw.pick([5, 200, 15_000]) } };
   if (kind === 'kill_worker') return { at_ms, what: { kind, back_ms: draw.pick([50, 5_000]) } };
+  if (kind === 'freeze')
+    return { at_ms, what: { kind, gateway, lasts_ms: draw.pick([50, 2_500, 9_000, 25_000, 100_000]) } };
   if (kind === 'outage')
     return { at_ms, what: { kind, lasts_ms: draw.pick([50, 1_500, 6_000, 25_000, 90_000]) } };
   if (kind === 'skew')

@@ -15,7 +15,7 @@ import { Disk, mount } from '../engine/files.ts';
 import { restore, serve } from '../engine/installation.ts';
 import { Actor, Loop } from '../engine/loop.ts';
 import { send } from './callers.ts';
-import { LEASE_SECONDS, openGateway, type SimGateway, type Surroundings } from './gateway.ts';
+import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
 import type { Installation } from './open.ts';
 import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
 import { type Blow, type Planned, planBlows, planCalls, planWeather } from './plan.ts';
@@ -25,6 +25,8 @@ import type { CallerSink } from './sink.ts';
 
 const START_MS = Date.UTC(2026, 2, 2, 12);
 const DAY_MS = 86_400_000;
+/** With a shorter one a sweep can come before a gateway has renewed its lease after an outage (core/ledger/README.md). */
+const SAFE_LEASE_SECONDS = 45;
 /** As the leader's job does. */
 const SWEEP_MS = 5_000;
 /** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
@@ -72,12 +74,15 @@ class World {
   readonly installation: Installation;
   /** Holds may have been swept under a living call. */
   holds_at_risk = false;
+  /** Of the gateways. With a short one a slow network is enough for a sweep of what they hold. */
+  readonly lease_seconds: number;
   /** A ledger that does not answer in time leaves a hold as it was. */
   is_rough = false;
   worker: Office | null = null;
 
   constructor(loop: Loop, installation: Installation) {
     this.loop = loop;
+    this.lease_seconds = loop.draw.pick([60, 60, 10, 4]);
     this.installation = installation;
     this.servers = serve(installation.engines, loop);
     this.disk = new Disk(loop, new Actor('disk'));
@@ -96,13 +101,8 @@ class World {
   get #surroundings(): Surroundings {
     const { shards, catalog, root_key } = this.installation;
     return {
-      shards,
-      catalog,
-      root_key,
-      providers: this.providers,
-      books: this.books,
-      log: this.log,
-      records: this.records,
+      ...{ shards, catalog, root_key, providers: this.providers, books: this.books },
+      ...{ log: this.log, lease_seconds: this.lease_seconds, records: this.records },
     };
   }
 
@@ -221,7 +221,7 @@ class World {
   async strike({ at_ms, what }: Blow): Promise<void> {
     await pause(at_ms);
     this.loop.note(`world ${JSON.stringify(what)}`);
-    const { servers } = this;
+    const { servers, loop } = this;
     switch (what.kind) {
       case 'kill': {
         const post = this.posts[what.gateway];
@@ -240,11 +240,17 @@ class World {
         return;
       case 'outage': {
         const server = servers['ledger.sim'];
-        if (what.lasts_ms >= LEASE_SECONDS * 500) this.holds_at_risk = true;
+        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
         server.weather.away = true;
         server.cutAll();
         await pause(what.lasts_ms);
         server.weather.away = false;
+        return;
+      }
+      case 'freeze': {
+        const { actor } = this.posts[what.gateway];
+        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
+        if (actor !== null) loop.freeze(actor, what.lasts_ms);
         return;
       }
       case 'skew': {
@@ -311,6 +317,7 @@ async function play(world: World): Promise<{ faults: string[]; state: LedgerStat
   for (const server of Object.values(world.servers)) Object.assign(server.weather, planWeather(loop.draw));
   const { cut_before, cut_after, slow } = world.servers['ledger.sim'].weather;
   world.is_rough = blows.length > 0 || cut_before + cut_after + slow > 0;
+  if (world.is_rough && world.lease_seconds < SAFE_LEASE_SECONDS) world.holds_at_risk = true;
   const struck = Promise.all(blows.map((blow) => world.strike(blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
   const paid = world.payments.all();
