@@ -3,6 +3,8 @@
 import type { Clock } from './clock.ts';
 
 const EVERY_MS = 100;
+/** A tick so much later than the one before it says that this process stood still. */
+const LATE_MS = 1_000;
 
 export interface Watched {
   /** Its index among the watched items; set by the ticker. */
@@ -35,9 +37,15 @@ export function createTicker(clock: Clock): Ticker {
     items[item.slot] = last;
     last.slot = item.slot;
   };
+  let last = clock.monotonicMs();
+  let was_late = false;
   const timer = setInterval(() => {
-    if (items.length === 0) return;
     const now = clock.monotonicMs();
+    // After standing still timers come before what has arrived meanwhile: a provider whose answer waits to be read would be
+    // taken for silent. One turn later it has been read.
+    was_late = !was_late && now - last > LATE_MS;
+    last = now;
+    if (was_late) return;
     // Items may end at their tick, and their index is then reused.
     for (const item of items.slice()) item.tick(now);
   }, EVERY_MS);
