@@ -94,6 +94,12 @@ test('a call that ends before the retry of its Idempotency-Key comes is charged,
   const reply = await first.reply;
   const cost = svcOf(reply)?.['cost'].total_micro_usd;
   expect(cost).toBeGreaterThan(0);
+  await eventually("the row of the end, in place of the sweeper's", async () => {
+    const { rows } = await leader.db.query('select status from request_row where request_id = $1', [
+      idOf(reply),
+    ]);
+    return rows[0]?.status === 'ok';
+  });
   expect((await leader.ended(org, idOf(reply))).charged).toBe(cost);
   const retry = await ask(leader).reply;
   expect([idOf(retry), retry.headers['x-svc-idempotent-replay']]).toEqual([idOf(reply), 'true']);

@@ -57,7 +57,8 @@ async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<S
     const is_lost = got.kind === 'refused' && got.code === NOT_KEPT;
     // Whoever left a try is charged for what was delivered until then.
     const kind_lost = all.some(({ kind }) => kind === 'left') ? ('left' as const) : ('lost' as const);
-    const seen: Seen = is_lost ? { kind: kind_lost, request_id: null } : got;
+    const request_id = all.find(({ kind }) => kind === kind_lost)?.request_id ?? null;
+    const seen: Seen = is_lost ? { kind: kind_lost, request_id } : got;
     all.push(seen);
     leave_after_ms = null;
     const { kind } = seen;
