@@ -283,6 +283,7 @@ create table ledger.idempotency (
   constraint claim_state_is_known CHECK ((state = ANY (ARRAY['running'::text, 'lost'::text, 'done'::text])))
 );
 CREATE INDEX idempotency_ended ON ledger.idempotency USING btree (ended_at) WHERE (state = 'done'::text);
+CREATE INDEX idempotency_lost ON ledger.idempotency USING btree (ended_at) WHERE (state = 'lost'::text);
 grant delete, insert, select, update on ledger.idempotency to svc_runtime;
 
 create table ledger.lease (

@@ -64,7 +64,11 @@ test('an answer of a gateway that was cut off is charged once, and its row says 
   expect(ended).toMatchObject({ charged: cost, attempts: ['ok'] });
 }, 90_000);
 
-test('a call that ends before the retry of its Idempotency-Key comes is charged, and the retry gets its answer', async () => {
+/**
+ * A call under `key` at the gateway that is cut off, whose hold is swept. It ends when `finish` is called; one at the other gateway
+ * ends at once.
+ */
+async function sweptCall(key: string) {
   const org = await world.org();
   const { id, upstream } = world.model('script');
   let finish: () => void = () => {};
@@ -72,13 +76,13 @@ test('a call that ends before the retry of its Idempotency-Key comes is charged,
     script.on(upstream, 'a', (response) => {
       streamHead(response);
       response.write(textChunk(upstream, 'a heron'));
-      finish = () => response.end(endChunks(upstream, usageOf(100, 10)));
+      const end = () => response.end(endChunks(upstream, usageOf(100, 10)));
+      if (script === leader.script) end();
+      else finish = end;
     });
   }
   const ask = (gateway: World) =>
-    gateway.chat(org.live_key, bodyOf(id, 'Hi', { stream: true }), {
-      headers: { 'idempotency-key': 'kept' },
-    });
+    gateway.chat(org.live_key, bodyOf(id, 'Hi', { stream: true }), { headers: { 'idempotency-key': key } });
   const first = ask(world);
   await first.until((text) => text.includes('heron'));
   proxy.freeze();
@@ -88,6 +92,11 @@ test('a call that ends before the retry of its Idempotency-Key comes is charged,
     ]);
     return rows.length === 0;
   });
+  return { org, ask, first, finish: () => finish() };
+}
+
+test('a call that ends before the retry of its Idempotency-Key comes is charged, and the retry gets its answer', async () => {
+  const { org, ask, first, finish } = await sweptCall('kept');
   proxy.thaw();
   await untilReady(`${world.gateway.base_url}/readyz`, () => null);
   finish();
@@ -110,31 +119,7 @@ test('a call that ends before the retry of its Idempotency-Key comes is charged,
 }, 90_000);
 
 test('a call whose Idempotency-Key was given to its retry meanwhile is not charged beside it', async () => {
-  const org = await world.org();
-  const { id, upstream } = world.model('script');
-  let finish: () => void = () => {};
-  for (const { script } of [world, leader]) {
-    script.on(upstream, 'a', (response) => {
-      streamHead(response);
-      response.write(textChunk(upstream, 'a heron'));
-      const end = () => response.end(endChunks(upstream, usageOf(100, 10)));
-      if (script === leader.script) end();
-      else finish = end;
-    });
-  }
-  const ask = (gateway: World) =>
-    gateway.chat(org.live_key, bodyOf(id, 'Hi', { stream: true }), {
-      headers: { 'idempotency-key': 'once' },
-    });
-  const first = ask(world);
-  await first.until((text) => text.includes('heron'));
-  proxy.freeze();
-  await eventually('the hold is swept', async () => {
-    const { rows } = await leader.db.query('select 1 from ledger.hold where book_id = $1', [
-      org.live_book_id,
-    ]);
-    return rows.length === 0;
-  });
+  const { org, ask, first, finish } = await sweptCall('once');
   const retry = await ask(leader).reply;
   expect(svcOf(retry)?.['cost'].total_micro_usd).toBeGreaterThan(0);
   proxy.thaw();
