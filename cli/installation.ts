@@ -7,7 +7,8 @@ import {
   createPool,
   type Pool,
   type ShardAddress,
-  shardAddresses,
+  type ShardPlaces,
+  shardPlaces,
 } from '@svc/core/db/index.ts';
 import { type Config, loadRootKey, type RootKeyRing, readConfig } from '@svc/core/kernel/index.ts';
 import { checkpointSigner } from '@svc/core/ledger/index.ts';
@@ -46,9 +47,20 @@ export function databaseUrl(): string {
   );
 }
 
-/** The ledgers of the installation, `main` first. @throws NoInstallation, or Error when two of them are the same. */
-export function shards(): readonly ShardAddress[] {
-  return shardAddresses(databaseUrl(), findInstallation().config.ledger_shards ?? []);
+/** The shards of the installation, `main` first, with all places. @throws NoInstallation, or Error on faults of the list. */
+export function ledgerPlaces(): readonly ShardPlaces[] {
+  return shardPlaces(databaseUrl(), findInstallation().config.ledger_shards ?? []);
+}
+
+/** The ledgers of the installation, `main` first, where they are now; asked only of what has more than one place. */
+export async function shards(): Promise<readonly ShardAddress[]> {
+  const all = ledgerPlaces();
+  if (all.every(({ places }) => places.length === 1)) return all.map(({ places }) => places[0]);
+  return withDatabase(async (pool) => {
+    const { placements } = pool.shards;
+    await Promise.all(placements.map((placement) => placement.ready()));
+    return placements.map(({ shard, url }) => ({ name: shard, url }));
+  });
 }
 
 /** The file of the installation's key ring. */

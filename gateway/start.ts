@@ -199,7 +199,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function openOwnLedgers(config: Config, { pool, name, log }: Base): Promise<Ledgers> {
-  return openLedgers(pool.shards.addresses, {
+  return openLedgers(pool.shards.placements, {
     process_name: name,
     journal_dir: join(config.data_dir, 'journal'),
     log,

@@ -3,13 +3,13 @@ import { MAIN, migrate, migrateLedger } from '@svc/core/db/index.ts';
 import { takeShipped } from '@svc/core/legal/index.ts';
 import type { Command } from '../command.ts';
 import { staffContext } from '../context.ts';
-import { databaseUrl, shards, withDatabase } from '../installation.ts';
+import { databaseUrl, ledgerPlaces, withDatabase } from '../installation.ts';
 
 export const command: Command = {
   async run() {
     const { applied, newer } = await migrate(databaseUrl());
     const all = { applied: [...applied], newer: [...newer] };
-    for (const { name, url } of shards()) {
+    for (const { name, url } of ledgerPlaces().flatMap(({ places }) => places)) {
       if (name === MAIN) continue;
       const done = await migrateLedger(url);
       all.applied.push(...done.applied.map((one) => `${one} of ${name}`));

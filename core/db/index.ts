@@ -3,7 +3,8 @@ export { checkAddresses } from './direct-store.ts';
 export { databaseAway, isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
-export { createPool, type Pool, type Reach } from './pool.ts';
+export { fixedPlacement, isLeft, type Placement } from './placement.ts';
+export { createPool, openPlaced, type Pool, type Reach } from './pool.ts';
 export { refuseStandby } from './primary-store.ts';
 export { queryIn, type Scope, scopeOf } from './scope.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
@@ -14,6 +15,7 @@ export {
   ledgerSchemaOf,
   MAIN,
   type ShardAddress,
-  shardAddresses,
+  type ShardPlaces,
+  shardPlaces,
   withLedgerSchema,
 } from './shard.ts';

@@ -208,7 +208,17 @@ async function bringLedger(
   migrations: readonly Migration[],
   lock: NonNullable<MigrateOptions['lock']>,
 ): Promise<Migrated> {
-  return bring(client, ledgerSchemaOf(url), migrations, lock);
+  const schema = ledgerSchemaOf(url);
+  if (await isLeftPlace(client, schema)) return { applied: [], newer: [] };
+  return bring(client, schema, migrations, lock);
+}
+
+/** Whether the ledger of `schema` has moved to another place: what it left is not written to again. */
+async function isLeftPlace(client: pg.Client, schema: string): Promise<boolean> {
+  const { rows } = await client.query(`select to_regclass($1) is not null as known`, [`${schema}.moved`]);
+  if (rows[0].known !== true) return false;
+  const { rowCount } = await client.query(`select from ${schema}.moved`);
+  return rowCount !== 0;
 }
 
 async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

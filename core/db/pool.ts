@@ -3,9 +3,12 @@
 import pg from 'pg';
 import type { Db, Shards, Statement } from '../kernel/index.ts';
 import { isPrepared } from './address.ts';
+import { isDatabaseFault } from './faults.ts';
+import { isLeft, type Placement, placementOf } from './placement.ts';
+import { readMovedTo, readPlace } from './placement-store.ts';
 import { isOfStandby, refuseStandby } from './primary-store.ts';
 import { queryIn, type Scope, scopeOf, tenantScope } from './scope.ts';
-import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardAddresses } from './shard.ts';
+import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardPlaces } from './shard.ts';
 
 const INT8 = 20;
 /** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance. */
@@ -46,8 +49,10 @@ interface Fenced extends Reach {
 /** Each shard has connections of its own: one that is busy or away keeps nobody from the others. */
 interface PoolShards extends Shards {
   at(name: string): Pool;
-  /** With their addresses, for what keeps connections beside these. */
+  /** With the addresses of their first places. */
   readonly addresses: readonly ShardAddress[];
+  /** Where each is, for what keeps connections beside these. */
+  readonly placements: readonly Placement[];
 }
 
 interface ShardOptions {
@@ -164,7 +169,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   const wide = scopeOf({ role: role ?? 'none' });
   const db = bind(role === undefined ? (statement) => pool.query(statement) : actingIn(pool, wide), at);
   const begin = role === undefined ? 'begin' : `begin; set local role ${pg.escapeIdentifier(role)}`;
-  const shards = openShards(url, options);
+  const shards = openShards(url, options, db);
   return {
     query: db.query,
     shards,
@@ -209,24 +214,101 @@ function fencedBy(
   };
 }
 
+/** A former pool may still have statements that wait for a connection. */
+const FAREWELL_MS = 30_000;
+
+/**
+ * A pool that follows the ledger. What a place refuses is done at the new one; after another fault it is
+ * only looked for, because what was asked may have been done.
+ */
+function followingPool(placement: Placement, open: (url: string) => Pool): Pool {
+  const opened = new Map<string, Pool>();
+  const current = (): { url: string; pool: Pool } => {
+    const { url } = placement;
+    let pool = opened.get(url);
+    if (pool === undefined) {
+      for (const [former, old] of opened) {
+        opened.delete(former);
+        setTimeout(() => void old.end(), FAREWELL_MS).unref();
+      }
+      pool = open(url);
+      opened.set(url, pool);
+    }
+    return { url, pool };
+  };
+  const there = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
+    await placement.ready();
+    for (let left = placement.places.length; ; left--) {
+      const { url, pool } = current();
+      try {
+        return await work(pool);
+      } catch (fault) {
+        if (!isLeft(fault) && !isDatabaseFault(fault)) throw fault;
+        const is_elsewhere = await placement.follow(url).catch(() => false);
+        if (!is_elsewhere || !isLeft(fault) || left === 0) throw fault;
+      }
+    }
+  };
+  return {
+    query: (statement) => there((pool) => pool.query(statement)),
+    transaction: (work) => there((pool) => pool.transaction(work)),
+    within: (org_id) => current().pool.within(org_id),
+    ping: () => there((pool) => pool.ping()),
+    get shards() {
+      return current().pool.shards;
+    },
+    get connections() {
+      return current().pool.connections;
+    },
+    async end() {
+      await Promise.all([...opened.values()].map((pool) => pool.end()));
+    },
+  };
+}
+
+/** A pool to wherever the ledger of `placement` is. */
+export function openPlaced(placement: Placement, options: PoolOptions): Pool {
+  if (placement.places.length === 1) return createPool(placement.url, options);
+  return followingPool(placement, (url) => createPool(url, options));
+}
+
+/** Asks a place where its ledger has gone, on a connection for this one question. */
+async function askPlace(url: string, role: string | undefined): Promise<string | null> {
+  const pool = createPool(url, {
+    ...{ max: 1, application: 'svc-place', answer_ms: SHARD_POOL.answer_ms },
+    ...(role === undefined ? {} : { role }),
+  });
+  try {
+    return await readMovedTo(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
 /** @throws Error on names that are doubled or not listed. */
-function openShards(url: string, options: PoolOptions): PoolShards & { end(): Promise<void> } {
-  const addresses = shardAddresses(url, options.shards ?? []);
-  const names = addresses.map(({ name }) => name);
+function openShards(url: string, options: PoolOptions, own: Db): PoolShards & { end(): Promise<void> } {
+  const all = shardPlaces(url, options.shards ?? []);
+  const names = all.map(({ name }) => name);
   const open = options.open ?? names;
   const unknown = open.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`no shard of the ledger is called ${unknown}`);
   const { application = 'svc', role, shard_max = SHARD_POOL.max } = options;
+  const placements = all.map((shard) =>
+    placementOf(shard, {
+      recorded: (name) => readPlace(own, name),
+      movedTo: (place) => askPlace(place, role),
+    }),
+  );
   const pools = new Map<string, Pool>();
   return {
-    ...{ addresses, names, open },
+    ...{ names, open, placements, addresses: all.map(({ places }) => places[0]) },
     at(name) {
       let pool = pools.get(name);
       if (pool !== undefined) return pool;
-      const address = addresses.find((one) => one.name === name);
-      if (address === undefined) throw new Error(`no shard of the ledger is called ${name}`);
+      const placement = placements.find(({ shard }) => shard === name);
+      if (placement === undefined) throw new Error(`no shard of the ledger is called ${name}`);
       const label = name === MAIN ? application : `${application} ${name}`;
-      pool = createPool(address.url, {
+      pool = openPlaced(placement, {
         ...{ ...SHARD_POOL, max: shard_max },
         application: label,
         ...(role === undefined ? {} : { role }),

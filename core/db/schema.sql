@@ -291,6 +291,7 @@ create table ledger.lease (
   process text not null,
   seconds integer not null,
   expires_at timestamp with time zone not null,
+  places text[],
   constraint lease_pkey PRIMARY KEY (lease_id),
   constraint lease_has_a_length CHECK ((seconds > 0))
 ) with (fillfactor=10);
@@ -353,6 +354,20 @@ grant select on ledger.meter to svc_runtime;
 
 create table ledger.meter_default partition of ledger.meter DEFAULT;
 grant select on ledger.meter_default to svc_runtime;
+
+create table ledger.move_mark (
+  mark text not null,
+  constraint move_mark_pkey PRIMARY KEY (mark)
+);
+
+create table ledger.moved (
+  one boolean not null default true,
+  place text not null,
+  at timestamp with time zone not null,
+  constraint moved_pkey PRIMARY KEY (one),
+  constraint moved_once CHECK (one)
+);
+grant select on ledger.moved to svc_runtime;
 
 create table ledger.outbox (
   outbox_id bigint not null generated always as identity,
@@ -1582,6 +1597,32 @@ create table public.ledger_checkpoint_head (
   constraint ledger_checkpoint_head_checkpoint_no_fkey FOREIGN KEY (checkpoint_no) REFERENCES ledger_checkpoint(checkpoint_no) DEFERRABLE INITIALLY DEFERRED
 );
 grant insert, select on public.ledger_checkpoint_head to svc_runtime;
+
+create table public.ledger_load (
+  shard text not null,
+  read_at timestamp with time zone not null,
+  place text not null,
+  counted bigint not null,
+  calls bigint not null,
+  constraint one_reading_per_moment PRIMARY KEY (shard, read_at),
+  constraint load_never_negative CHECK ((calls >= 0))
+);
+grant delete, insert, select, update on public.ledger_load to svc_runtime;
+
+create table public.ledger_shard (
+  name text not null,
+  place text,
+  is_open boolean not null default true,
+  moving_from text,
+  moving_to text,
+  step text,
+  started_at timestamp with time zone,
+  moved_at timestamp with time zone,
+  constraint ledger_shard_pkey PRIMARY KEY (name),
+  constraint move_is_whole CHECK ((num_nonnulls(moving_from, moving_to, step, started_at) = ANY (ARRAY[0, 4]))),
+  constraint step_is_known CHECK ((step = ANY (ARRAY['copying'::text, 'following'::text, 'moved'::text])))
+);
+grant delete, insert, select, update on public.ledger_shard to svc_runtime;
 
 create table public.ledger_task (
   task_no bigint not null generated always as identity,
@@ -4514,6 +4555,31 @@ end $function$
 ;
 revoke execute on function ledger.hold_run from public;
 
+CREATE OR REPLACE FUNCTION ledger.leave(p_schema text, p_place text, p_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- Ends this place for good. Statements that wait for a lock here are refused by triggers, later ones by the lack of rights.
+declare
+  v_table text;
+begin
+  insert into ledger.moved (place, at) values (p_place, p_at);
+  for v_table in
+    select c.relname from pg_class c
+    where c.relnamespace = p_schema::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not in ('moved', 'move_mark', 'svc_migration')
+    order by c.relname collate "C"
+  loop
+    execute format('create trigger moved before insert or update or delete or truncate on %I.%I
+                    execute function %I.refuse_moved()', p_schema, v_table, p_schema);
+  end loop;
+  execute format('revoke all on all tables in schema %I from svc_runtime', p_schema);
+  execute format('revoke all on all functions in schema %I from svc_runtime', p_schema);
+  execute format('grant select on %I.moved to svc_runtime', p_schema);
+end $function$
+;
+revoke execute on function ledger.leave from public;
+
 CREATE OR REPLACE FUNCTION ledger.make_meter_partitions(p_first date, p_months integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -4637,6 +4703,19 @@ end $function$
 ;
 revoke execute on function ledger.purge_runs from public;
 grant execute on function ledger.purge_runs to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.refuse_moved()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_place text;
+begin
+  execute format('select place from %I.moved', tg_table_schema) into v_place;
+  raise exception 'the ledger has moved to %', v_place using errcode = '55L02';
+end $function$
+;
+revoke execute on function ledger.refuse_moved from public;
 
 CREATE OR REPLACE FUNCTION ledger.release(p_books bigint[], p_id uuid[])
  RETURNS integer

@@ -12,8 +12,29 @@ export interface ShardAddress {
   readonly url: string;
 }
 
-/** `main` at `url`, then `others`. @throws Error when two have one name or one place. */
-export function shardAddresses(url: string, others: readonly ShardAddress[]): readonly ShardAddress[] {
+/** A shard with all its places; the first has the shard's own name, and is where the ledger was made. */
+export interface ShardPlaces {
+  readonly name: string;
+  readonly places: readonly [ShardAddress, ...ShardAddress[]];
+}
+
+/** The shards among `main` at `url` and `others`, each with its places (`a.2` is one of `a`). @throws Error on faults of the list. */
+export function shardPlaces(url: string, others: readonly ShardAddress[]): readonly ShardPlaces[] {
+  const all = listedAddresses(url, others);
+  const shards = all.filter(({ name }) => !name.includes('.'));
+  for (const { name } of all) {
+    const shard = name.split('.')[0];
+    if (!shards.some((one) => one.name === shard))
+      throw new Error(`${name} is a place of the shard ${shard}, which is not listed`);
+  }
+  return shards.map((shard) => ({
+    name: shard.name,
+    places: [shard, ...all.filter(({ name }) => name.startsWith(`${shard.name}.`))],
+  }));
+}
+
+/** `main` at `url`, then `others`. @throws Error when two have one name or are one ledger. */
+function listedAddresses(url: string, others: readonly ShardAddress[]): readonly ShardAddress[] {
   const all = [{ name: MAIN, url }, ...others];
   const places = all.map(({ url }) => `${new URL(url).host}${new URL(url).pathname} ${ledgerSchemaOf(url)}`);
   for (const [i, { name }] of all.entries()) {

@@ -93,6 +93,8 @@ export const oneOf =
   };
 
 export const SHARD_NAME = /^[a-z][a-z0-9_]{0,39}$/;
+/** A shard, or a further place of one: its name, a dot, and what tells the place from others. `main` is nowhere else. */
+const LISTED = /^(?!main(?:\.|$))[a-z][a-z0-9_]{0,39}(?:\.[a-z0-9_]{1,20})?$/;
 /** Entries `name=address`, separated by white space, because any other character may occur in an address. */
 export const shardList: Parse<readonly { readonly name: string; readonly url: string }[]> = (t) =>
   t
@@ -101,7 +103,7 @@ export const shardList: Parse<readonly { readonly name: string; readonly url: st
     .map((item) => {
       const at = item.indexOf('=');
       const [name, url] = [item.slice(0, at), item.slice(at + 1)];
-      if (!SHARD_NAME.test(name) || name === 'main' || !/^postgres(ql)?:$/.test(protocolOf(url)))
+      if (!LISTED.test(name) || !/^postgres(ql)?:$/.test(protocolOf(url)))
         throw new RangeError('expected name=postgres://… with spaces between, no name `main`');
       return { name, url };
     });

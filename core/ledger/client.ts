@@ -1,15 +1,17 @@
 // The ledger as a running process uses it: batchers for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
 import {
-  createPool,
+  fixedPlacement,
   isDatabaseFault,
   isPrepared,
   ledgerNaming,
   ledgerSchemaOf,
+  openPlaced,
+  type Placement,
   type Pool,
 } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId, Spread } from '../kernel/index.ts';
-import { holdFault, type Item, settleFault, withoutCharge } from './batch/batch.ts';
+import { holdFault, type Item, namesOf, settleFault, withoutCharge } from './batch/batch.ts';
 import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
 import {
   byBook,
@@ -27,6 +29,7 @@ import { Journal } from './journal.ts';
 import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
 import { readBalance } from './read-store.ts';
 import { readRun } from './runs/store.ts';
+import { followWith } from './shards/follow.ts';
 import type {
   Balance,
   Hold,
@@ -51,11 +54,6 @@ const ANSWER_MS = 10_000;
 const MAX_BATCH = 512;
 const MAX_HINTS = 200_000;
 
-/** What a hold names, for the log. */
-function namesOf({ request_id, book_id, key_no, project_no }: Item) {
-  return { request_id, book_id, key_no, project_no };
-}
-
 /**
  * Opens the ledger: takes a lease, adopts the journals of dead processes and starts booking them.
  * @throws Error when PostgreSQL cannot be reached, unless it `may_be_away`, or the journal directory cannot be read.
@@ -70,7 +68,7 @@ class Ledger implements LedgerHandle {
   private readonly log: Log;
   private readonly process_name: string;
   private readonly lease_seconds: number;
-  private readonly url: string;
+  private readonly placement: Placement;
   private readonly may_be_away: boolean;
   private readonly dialect: Dialect;
   private readonly control: Pool;
@@ -95,14 +93,14 @@ class Ledger implements LedgerHandle {
     this.lease_seconds = options.lease_seconds ?? 60;
     const { url, may_be_away = false } = options;
     this.may_be_away = may_be_away;
-    this.control = createPool(url, {
+    this.placement = options.placement ?? fixedPlacement(url);
+    this.control = openPlaced(this.placement, {
       max: 2,
       application: `svc-ledger ${options.process_name}`,
       role: ROLE,
       answer_ms: ANSWER_MS,
     });
     this.journal = new Journal(options.journal_dir, options.log);
-    this.url = url;
     this.dialect = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
     const patience = options.patience ?? PATIENCE;
     this.holds = new Batcher(this.holdOptions(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
@@ -121,13 +119,14 @@ class Ledger implements LedgerHandle {
   /** What the batchers share. */
   private common() {
     return {
+      url: () => this.placement.url,
       config: {
-        connectionString: this.url,
         connectionTimeoutMillis: 3_000,
         keepAlive: true,
         application_name: `svc-ledger ${this.process_name}`,
       },
       max_batch: MAX_BATCH,
+      follow: followWith(this.placement, this.log),
       onHealth: (healthy: boolean, error: Error | null) => this.onHealth(healthy, error),
       onLapsed: () => this.renew(),
     };
@@ -213,6 +212,7 @@ class Ledger implements LedgerHandle {
 
   async open(): Promise<void> {
     try {
+      await this.placement.ready();
       await this.renewOnce().catch((error: unknown) => {
         if (!this.may_be_away || !isDatabaseFault(error)) throw error;
         // The first answer to a probe takes the lease.
@@ -280,6 +280,7 @@ class Ledger implements LedgerHandle {
     this.lease_id = await acquireLease(this.control, {
       process: this.process_name,
       seconds: this.lease_seconds,
+      places: this.placement.places.map(({ name }) => name),
     });
     if (before !== 0)
       this.log.warn({ lease_id: this.lease_id }, 'ledger: the lease was gone, a new one was taken');

@@ -16,6 +16,9 @@ export { openLedger } from './client.ts';
 export { endGrants } from './grants-store.ts';
 export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
+export { abortMove, moveLedger, STEPS, type Step } from './move/move.ts';
+export { checkPlace, openPlace, type Place, readLeft, readSizes } from './move/place-store.ts';
+export { readRecords, type ShardRecord, setOpen } from './move/record-store.ts';
 export { openNullLedger } from './null-ledger.ts';
 export { type NewFact, writeEvent, writeEvents } from './outbox-store.ts';
 export {
@@ -61,6 +64,8 @@ export {
 export { RUN_LENGTH_MAX, runOf } from './runs/name.ts';
 export { purgeRuns, readRun } from './runs/store.ts';
 export { openLedgers } from './shards/ledgers.ts';
+export { measureLoad } from './shards/load.ts';
+export { readLoad } from './shards/load-store.ts';
 export {
   type Budget,
   type Credited,

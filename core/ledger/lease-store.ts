@@ -22,13 +22,18 @@ export async function sweepOnce(db: Db, limit = 1_000): Promise<Swept[]> {
   return rows.map((row) => ({ ...row, request_id: uuidToUlid(row.request_id) as RequestId }));
 }
 
-/** Takes a lease for a process; returns its number. The database's clock counts. */
-export async function acquireLease(db: Db, args: { process: string; seconds: number }): Promise<number> {
+/**
+ * Takes a lease for a process, which knows `places` of the ledger; returns its number. The database's clock counts.
+ */
+export async function acquireLease(
+  db: Db,
+  args: { process: string; seconds: number; places: readonly string[] },
+): Promise<number> {
   const { rows } = await db.query<{ lease_id: number }>({
     name: 'ledger.acquire_lease',
-    text: `insert into ledger.lease (process, seconds, expires_at)
-           values ($1, $2::int, statement_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
-    values: [args.process, args.seconds],
+    text: `insert into ledger.lease (process, seconds, places, expires_at)
+           values ($1, $2::int, $3, statement_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
+    values: [args.process, args.seconds, args.places],
   });
   return rows[0]!.lease_id;
 }

@@ -1,4 +1,5 @@
 // What callers of the ledger hand in and get back.
+import type { Placement } from '../db/index.ts';
 import type { Log, MicroUsd, RequestId, Spread } from '../kernel/index.ts';
 import type { OtherUnit } from './kinds.ts';
 
@@ -169,6 +170,8 @@ export interface LedgerClient {
 export interface LedgerOptions {
   /** The database, and as its parameter `ledger_schema` which of its ledgers. */
   readonly url: string;
+  /** Where the ledger is when it has more than one place; without it at `url` for good. */
+  readonly placement?: Placement;
   readonly process_name: string;
   /** Directory of the journals; shared by the processes of one machine. */
   readonly journal_dir: string;

@@ -13,7 +13,7 @@ import { eachShard, type Pool } from '../db/index.ts';
 import { purgeAudit, purgeSignIn } from '../identity/index.ts';
 import { now, nowMs, type Services } from '../kernel/index.ts';
 import { purgeKeyNotices } from '../keys/index.ts';
-import { makeMeterPartitions, purgeClaims, purgeRuns } from '../ledger/index.ts';
+import { makeMeterPartitions, measureLoad, purgeClaims, purgeRuns } from '../ledger/index.ts';
 import { purgeMails } from '../mail/index.ts';
 import { sweepErasedOrgs } from '../org-erasure/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
@@ -38,12 +38,6 @@ export function upkeepJobs(pool: Pool, rows: Partial<Pick<Services, 'row_keeper'
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
     { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
     { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },
-    {
-      name: 'purge_claims',
-      every_ms: HOUR,
-      run: () => eachShard(pool.shards, (ledger) => purgeClaims(ledger)),
-    },
-    { name: 'purge_runs', every_ms: HOUR, run: () => eachShard(pool.shards, (ledger) => purgeRuns(ledger)) },
     {
       name: 'purge_redeem_misses',
       every_ms: HOUR,
@@ -82,11 +76,18 @@ export function upkeepJobs(pool: Pool, rows: Partial<Pick<Services, 'row_keeper'
       every_ms: 6 * HOUR,
       run: () => preparePayloadDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
-    {
-      name: 'meter_partitions',
-      every_ms: 6 * HOUR,
-      run: () => eachShard(pool.shards, makeMeterPartitions),
-    },
+    ...shardJobs(pool),
+  ];
+}
+
+/** The same of each ledger, and how busy it is. */
+function shardJobs(pool: Pool): Job[] {
+  const { shards } = pool;
+  return [
+    { name: 'purge_claims', every_ms: HOUR, run: () => eachShard(shards, (ledger) => purgeClaims(ledger)) },
+    { name: 'purge_runs', every_ms: HOUR, run: () => eachShard(shards, (ledger) => purgeRuns(ledger)) },
+    { name: 'meter_partitions', every_ms: 6 * HOUR, run: () => eachShard(shards, makeMeterPartitions) },
+    { name: 'measure_load', every_ms: 300 * SECOND, run: () => measureLoad(pool) },
   ];
 }
 

@@ -3,7 +3,7 @@ import { type Context, type Environment, type Id, microUsd, ServiceError } from 
 import { orderBook, orderBudget, orderCredit } from '../ledger/index.ts';
 import { currencyOf } from './currency.ts';
 import { newPepper } from './pepper.ts';
-import { placeFor } from './place.ts';
+import { chooseShard } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
 import { countProjects, findProject, insertProject } from './project-store.ts';
 import { keepSlug } from './settings-store.ts';
@@ -53,7 +53,7 @@ export function createOrg(
   return context.transaction(async (context) => {
     const id = context.newId('org');
     const at = context.now();
-    const shard = org.shard ?? placeFor(id, context.shards);
+    const shard = org.shard ?? (await chooseShard(context, id));
     await keepSlug(context.db, org.slug);
     const made = await insertOrg(context.db, {
       id,

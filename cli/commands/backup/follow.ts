@@ -37,7 +37,8 @@ export const command: Command = {
   },
   example: 'svcctl backup follow /backups/svc',
   async run(input) {
-    const options = { url: shardUrl(input.find('shard')), dir: resolve(input.positionals[0] as string) };
+    const url = await shardUrl(input.find('shard'));
+    const options = { url, dir: resolve(input.positionals[0] as string) };
     const ended = untilEnded();
     let at = '';
     for (let is_ended = false; !is_ended; ) {

@@ -19,7 +19,8 @@ export const command: Command = {
     const name = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
     let shown = 0;
     const started = performance.now();
-    const backup = await takeBackup({ url: shardUrl(input.find('shard')), dir, name }, (bytes) => {
+    const url = await shardUrl(input.find('shard'));
+    const backup = await takeBackup({ url, dir, name }, (bytes) => {
       if (performance.now() - shown < 1_000) return;
       shown = performance.now();
       process.stderr.write(`${Math.round(Number(bytes) / MIB)} MiB\n`);

@@ -10,7 +10,7 @@ export const command: Command = {
   example: 'svcctl ledger dump backup/ledger-2026-11-21',
   async run(input) {
     const dir = resolve(input.positionals[0] as string);
-    const known = shards();
+    const known = await shards();
     const rows: Record<string, number> = {};
     const lines: string[] = [];
     for (const { name, url } of known) {

@@ -14,7 +14,7 @@ interface Report extends Omit<VerifyReport, 'findings'> {
 
 /** Verifies all ledgers, or the one that holds the books of an organization. */
 async function verifyShards(org: string | null): Promise<Report> {
-  const known = shards();
+  const known = await shards();
   const found =
     org === null ? null : await withDatabase(async (pool) => getOrg(await staffContext(pool), org));
   const options = found === null ? {} : { org_id: found.id };

@@ -13,6 +13,11 @@ export interface Item extends Subject {
   readonly request_id: string;
 }
 
+/** What an item names, for the log. */
+export function namesOf({ request_id, book_id, key_no, project_no }: Item) {
+  return { request_id, book_id, key_no, project_no };
+}
+
 export interface Placed {
   /** p_books, p_wkind, p_wsub, p_wstart, p_wbix of ledger.hold and ledger.settle. */
   readonly common: readonly Buffer[];

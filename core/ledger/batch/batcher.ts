@@ -3,7 +3,7 @@
 // holds and settles lock the same books and take turns.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { refuseStandby } from '../../db/index.ts';
+import { isLeft, refuseStandby } from '../../db/index.ts';
 import { monotonicMs } from '../../kernel/index.ts';
 
 /** A flush that has not been answered for so long is on a dead connection. */
@@ -31,7 +31,11 @@ export interface Waiting<I, R> {
 }
 
 export interface BatcherOptions<I, R> {
+  /** Where the ledger is now. */
+  readonly url: () => string;
   readonly config: pg.ClientConfig;
+  /** Looks whether the ledger is elsewhere than at `tried`, which has refused a batch or does not answer. Never rejects. */
+  readonly follow: (tried: string) => Promise<boolean>;
   readonly max_batch: number;
   readonly compare: (a: I, b: I) => number;
   readonly run: (db: pg.Client, items: readonly I[]) => Promise<R[]>;
@@ -73,6 +77,8 @@ export class Batcher<I, R> {
   private stuck: Waiting<I, R>[] = [];
   private airSince = 0;
   private db: pg.Client | null = null;
+  /** Where the last connection was asked for. */
+  private url = '';
   private scheduled = false;
   private other: Turn | null = null;
   private turn_timer: NodeJS.Timeout | null = null;
@@ -186,9 +192,10 @@ export class Batcher<I, R> {
         if (fault === 'lapsed') {
           await onLapsed().catch(() => delay(wait));
         } else {
-          onHealth(false, error);
           if (this.db !== null) destroy(this.db);
           this.db = null;
+          if (await this.leads(error)) continue;
+          onHealth(false, error);
           if (this.closed) return;
           await delay(wait, undefined, { ref: !this.closed });
         }
@@ -197,8 +204,19 @@ export class Batcher<I, R> {
     }
   }
 
+  /** Whether the batch can go at once because the ledger is elsewhere now; what it has left refuses, or is gone. */
+  private async leads(error: Error): Promise<boolean> {
+    if (this.closed) return false;
+    const followed = this.options.follow(this.url);
+    // Of a place that does not answer nobody knows yet whether it was left: that must keep nothing waiting.
+    return isLeft(error) && followed;
+  }
+
   private async attempt(batch: Waiting<I, R>[]): Promise<R[]> {
-    this.db ??= await connect(this.options.config);
+    if (this.db === null) {
+      this.url = this.options.url();
+      this.db = await connect({ ...this.options.config, connectionString: this.url });
+    }
     this.flushes++;
     this.sent += batch.length;
     return this.options.run(

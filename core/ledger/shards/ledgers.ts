@@ -1,5 +1,5 @@
 // A client for each ledger of the installation. A call goes to that of its organization; the others know nothing of it.
-import { MAIN, type ShardAddress } from '../../db/index.ts';
+import { MAIN, type Placement } from '../../db/index.ts';
 import { openLedger } from '../client.ts';
 import type { LedgerClient, LedgerOptions, Ledgers } from '../types.ts';
 
@@ -36,19 +36,21 @@ function journalDirectoryOf(journal_dir: string, shard: string): string {
 }
 
 /**
- * Opens the ledgers at `addresses`, each with its lease, its connections and its journal. Beside `main` one may be away:
+ * Opens the ledgers of `placements`, each with its lease, its connections and its journal. Beside `main` one may be away:
  * its organizations wait for it, those of the others do not.
  * @throws Error when `main` cannot be reached or one of them cannot be used; none is left open then.
  */
 export async function openLedgers(
-  addresses: readonly ShardAddress[],
-  options: Omit<LedgerOptions, 'url'>,
+  placements: readonly Placement[],
+  options: Omit<LedgerOptions, 'url' | 'placement'>,
 ): Promise<Ledgers> {
   const clients = new Map<string, LedgerClient>();
   try {
-    for (const { name, url } of addresses) {
-      const journal_dir = journalDirectoryOf(options.journal_dir, name);
-      clients.set(name, await openLedger({ ...options, url, journal_dir, may_be_away: name !== MAIN }));
+    for (const placement of placements) {
+      const { shard, url } = placement;
+      const journal_dir = journalDirectoryOf(options.journal_dir, shard);
+      const own = { url, placement, journal_dir, may_be_away: shard !== MAIN };
+      clients.set(shard, await openLedger({ ...options, ...own }));
     }
   } catch (error) {
     await ledgersOf(clients).close();

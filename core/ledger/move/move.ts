@@ -1,0 +1,300 @@
+// Moves a ledger to another place while calls go on: every row is copied and followed by the servers' own replication; then
+// writers wait for a moment, in which the last change arrives, and the old place says where the ledger is. That is
+// one commit at the old place: before it nothing has happened, after it nobody can write there.
+//
+// Each step looks at what there is and does what is missing, so the same move, begun again after any end, goes on.
+import { type Db, monotonicMs, newUlid, now } from '../../kernel/index.ts';
+import { type VerifyReport, verifyLedger } from '../verify/verify.ts';
+import { checkPlaces, MoveRefused } from './check.ts';
+import {
+  emptyPlace,
+  findDifference,
+  freeze,
+  hasMark,
+  keepSight,
+  leavePlace,
+  listTables,
+  lockMove,
+  loseSight,
+  openPlace,
+  type Place,
+  preparePlace,
+  readLeft,
+  readyPlace,
+  thaw,
+  writeMark,
+} from './place-store.ts';
+import { beginMove, endMove, noteFollowing, noteMoved, readRecords } from './record-store.ts';
+import {
+  dropPublication,
+  dropSubscription,
+  makePublication,
+  makeSlot,
+  makeSubscription,
+  readCopying,
+  replicationName,
+} from './replication-store.ts';
+
+/** The server tries again what failed while it copies or applies; so many faults are no accident. */
+const FAULTS_MAX = 20;
+const POLL_MS = 100;
+const MARK_POLL_MS = 5;
+/** A mark that arrives as fast as this says that the new place keeps up. */
+const CLOSE_MS = 250;
+const FREEZES_MAX = 50;
+const PAUSE_MS = 500;
+/** A lock was not to be had in time, or two wait for each other. */
+const BUSY = new Set(['55P03', '40P01']);
+
+interface MoveEnds {
+  readonly shard: string;
+  readonly from: { readonly name: string; readonly url: string };
+  readonly to: { readonly name: string; readonly url: string };
+}
+
+interface MoveOptions extends MoveEnds {
+  /** The installation's own database. */
+  readonly db: Db;
+  /** The old place as the server of the new one reaches it. */
+  readonly source_url: string;
+  /** Writers wait no longer; a try that would take longer is given up, and made again. */
+  readonly freeze_ms_max: number;
+  /** Told what has been done; resolves before it goes on. */
+  readonly onStep: (step: Step, words: string) => void | Promise<void>;
+}
+
+/** In their order. A move that is gone on with may leave out some. */
+export const STEPS = [
+  'recorded',
+  'published',
+  'slot',
+  'subscribed',
+  'copied',
+  'verified',
+  'frozen',
+  'arrived',
+  'left',
+  'placed',
+  'unsubscribed',
+  'compared',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+export interface Moved {
+  /** How long writers waited at most; null where an earlier run had left the old place. */
+  readonly frozen_ms: number | null;
+  readonly freezes: number;
+  /** Whether every table was compared row by row, at the moment of the freeze. */
+  readonly is_compared: boolean;
+  readonly report: VerifyReport;
+}
+
+interface Open {
+  readonly source: Place;
+  /** Writes marks while `source` keeps others from writing. */
+  readonly scribe: Place;
+  readonly target: Place;
+  /** Sees what the new place had at the moment of the freeze. */
+  readonly sight: Place;
+}
+
+async function openEnds({ from, to }: MoveEnds): Promise<Open & AsyncDisposable> {
+  const opened: Place[] = [];
+  try {
+    for (const url of [from.url, from.url, to.url, to.url]) opened.push(await openPlace(url));
+  } catch (error) {
+    await Promise.all(opened.map((place) => place.end()));
+    throw error;
+  }
+  const [source, scribe, target, sight] = opened as [Place, Place, Place, Place];
+  return {
+    ...{ source, scribe, target, sight },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(opened.map((place) => place.end()));
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Moves the ledger of a shard, or goes on with the move that was begun. @throws MoveRefused when it cannot be; the
+ * ledger is then where it was. @throws Error when a server goes away; begun again, it goes on.
+ */
+export async function moveLedger(options: MoveOptions): Promise<Moved> {
+  const { db, shard, to, onStep } = options;
+  await using ends = await openEnds(options);
+  const { source, target } = ends;
+  await lockAlone(source, shard);
+  const name = await replicationName(source, shard, to.name);
+  let moment: Moment | null = null;
+  if ((await readLeft(source)) === null) {
+    await copy(options, ends, name);
+    moment = await change(options, ends);
+  }
+  if ((await readLeft(source)) !== to.name)
+    throw new MoveRefused(`${options.from.name} was left for another place than ${to.name}`);
+  await noteMoved(db, { shard, at: now() });
+  await onStep('placed', `programs go to ${to.name}`);
+  await dropSubscription(target, name, { source_away: false });
+  await dropPublication(source, name);
+  await onStep('unsubscribed', 'the replication is taken down');
+  const is_compared = moment !== null;
+  if (is_compared) await compare(ends);
+  await onStep('compared', is_compared ? 'every row is the same in both places' : 'not compared row by row');
+  const report = await verifyLedger({ url: to.url });
+  await endMove(db, shard);
+  return { frozen_ms: moment?.frozen_ms ?? null, freezes: moment?.freezes ?? 0, is_compared, report };
+}
+
+/** @throws MoveRefused while another process is at it: two of them would give numbers out twice. */
+async function lockAlone(source: Place, shard: string): Promise<void> {
+  if (!(await lockMove(source))) throw new MoveRefused(`another process moves ${shard} just now`);
+}
+
+/** Until the new place has everything and keeps up. */
+async function copy(options: MoveOptions, { source, target }: Open, name: string): Promise<void> {
+  const { db, shard, from, to, onStep } = options;
+  const record = (await readRecords(db)).find((one) => one.name === shard);
+  const is_begun = record?.step != null;
+  await checkPlaces(options, { source, target, is_begun });
+  const { moving_to } = await beginMove(db, { shard, from: from.name, to: to.name, at: now() });
+  if (moving_to !== to.name) throw new MoveRefused(`${shard} is on its way to ${moving_to}`);
+  await onStep('recorded', `${shard} moves to ${to.name}`);
+  await makePublication(source, name);
+  await onStep('published', 'the old place offers its tables');
+  await makeSlot(source, name);
+  await onStep('slot', 'the old place keeps what is changed from now on');
+  if ((await readCopying(target, name)).tables === 0) await preparePlace(source, target);
+  await makeSubscription(target, name, options.source_url);
+  await onStep('subscribed', 'the new place copies');
+  await untilCopied(target, name);
+  await noteFollowing(db, shard);
+  await onStep('copied', 'every table is copied; changes follow');
+  const report = await verifyLedger({ url: to.url });
+  if (!report.ok) {
+    const first = report.findings[0];
+    throw new MoveRefused(
+      `the copy is not right: book ${first?.book_id}: ${first?.check}: ${first?.message}`,
+    );
+  }
+  await onStep('verified', `the copy is right: ${report.books} books, ${report.meters} metered calls`);
+}
+
+async function untilCopied(target: Place, name: string): Promise<void> {
+  for (;;) {
+    const { tables, copied, faults } = await readCopying(target, name);
+    if (faults > FAULTS_MAX)
+      throw new MoveRefused(
+        'the server of the new place cannot copy: its log says why; or end the move by --abort',
+      );
+    if (tables > 0 && copied === tables) return;
+    await pause(POLL_MS);
+  }
+}
+
+interface Moment {
+  readonly frozen_ms: number;
+  readonly freezes: number;
+}
+
+/** Puts the ledger over, in one of several tries. @throws MoveRefused when the new place does not keep up. */
+async function change(options: MoveOptions, ends: Open): Promise<Moment> {
+  const tables = await listTables(ends.source);
+  for (let freezes = 1; freezes <= FREEZES_MAX; freezes++) {
+    const mark_ms = await timeMark(ends, 60_000);
+    if (mark_ms !== null && mark_ms < Math.min(CLOSE_MS, options.freeze_ms_max)) {
+      const frozen_ms = await tryChange(options, ends, tables);
+      if (frozen_ms !== null) return { frozen_ms, freezes };
+    }
+    await pause(PAUSE_MS);
+  }
+  throw new MoveRefused(
+    'the new place does not keep up with the calls; the ledger stays. Try at a calmer time.',
+  );
+}
+
+/** Milliseconds until what is committed at the old place is at the new one; null when that takes longer than `ms_max`. */
+async function timeMark({ scribe, target }: Open, ms_max: number): Promise<number | null> {
+  const mark = newUlid();
+  const from = monotonicMs();
+  await writeMark(scribe, mark);
+  for (;;) {
+    if (await hasMark(target, mark)) return monotonicMs() - from;
+    if (monotonicMs() - from > ms_max) return null;
+    await pause(MARK_POLL_MS);
+  }
+}
+
+/** Milliseconds that writers waited; null when it would have been too many, and nothing has changed. */
+async function tryChange(
+  options: MoveOptions,
+  ends: Open,
+  tables: readonly string[],
+): Promise<number | null> {
+  const { source, target, sight } = ends;
+  const { freeze_ms_max, to, onStep } = options;
+  const from = monotonicMs();
+  const left = () => freeze_ms_max - (monotonicMs() - from);
+  try {
+    await freeze(source, tables, Math.ceil(freeze_ms_max / 2));
+    await onStep('frozen', 'writers wait');
+    const arrived = await timeMark(ends, left());
+    if (arrived === null) return await giveUp(source);
+    const difference = await findDifference(source, target, ['book', 'hold']);
+    if (difference !== null) throw new MoveRefused(`the copy differs: ${difference}`);
+    await readyPlace(source, target);
+    await keepSight(sight);
+    await onStep('arrived', 'the new place has everything');
+    if (left() <= 0) {
+      await loseSight(sight);
+      return await giveUp(source);
+    }
+  } catch (error) {
+    await thaw(source).catch(() => {});
+    if (BUSY.has((error as { code?: string }).code ?? '')) return null;
+    throw error;
+  }
+  await leavePlace(source, to.name);
+  const frozen_ms = monotonicMs() - from;
+  await onStep('left', `writers waited ${Math.round(frozen_ms)} ms; the ledger is in ${to.name}`);
+  return frozen_ms;
+}
+
+async function giveUp(source: Place): Promise<null> {
+  await thaw(source);
+  return null;
+}
+
+/** Compares every table, as the new place had it when the old one was left. */
+async function compare({ source, sight }: Open): Promise<void> {
+  const difference = await findDifference(source, sight, await listTables(source));
+  await loseSight(sight);
+  if (difference !== null)
+    throw new Error(
+      `the places differ; keep the old one and look into it before anything else: ${difference}`,
+    );
+}
+
+/** Ends a move that has not happened yet and empties the new place. @throws MoveRefused when it has happened. */
+export async function abortMove(options: MoveEnds & { readonly db: Db }): Promise<void> {
+  const { db, shard, from, to } = options;
+  const source = await openPlace(from.url).catch(() => null);
+  if (source === null)
+    throw new MoveRefused(`${from.name} does not answer, so nobody can say whether it was left`);
+  const target = await openPlace(to.url);
+  try {
+    if ((await readLeft(source)) !== null)
+      throw new MoveRefused(`the ledger is in ${to.name} already: run the move again to end it`);
+    await lockAlone(source, shard);
+    const name = await replicationName(source, shard, to.name);
+    await dropSubscription(target, name, { source_away: false });
+    await dropPublication(source, name);
+    await emptyPlace(target);
+    await endMove(db, shard);
+  } finally {
+    await Promise.all([source.end(), target.end()]);
+  }
+}
