@@ -18,7 +18,7 @@ export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kind
 export { sweepOnce } from './lease-store.ts';
 export { abortMove, moveLedger, STEPS, type Step } from './move/move.ts';
 export { checkPlace, openPlace, type Place, readLeft, readSizes } from './move/place-store.ts';
-export { readRecords, type ShardRecord, setOpen } from './move/record-store.ts';
+export { readMoves, readRecords, type ShardRecord, setOpen } from './move/record-store.ts';
 export { openNullLedger } from './null-ledger.ts';
 export { type NewFact, writeEvent, writeEvents } from './outbox-store.ts';
 export {

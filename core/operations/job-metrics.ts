@@ -26,6 +26,13 @@ const railSilence = (jobs: Jobs): Figure =>
     () => byLabel('rail', Object.entries(jobs.silences ?? {})),
   );
 
+const moves = (jobs: Jobs): Figure =>
+  gauge(
+    'svc_ledger_move_seconds',
+    'Seconds since a move of a ledger was begun that has not ended; only where jobs run.',
+    () => byLabel('shard', Object.entries(jobs.moves ?? {})),
+  );
+
 const certificateFigures = (jobs: Jobs): Figure[] => [
   gauge(
     'svc_storefront_certificates',
@@ -92,6 +99,7 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
       'Live books whose balance is below the mark of credits.low; only where jobs run.',
       () => jobs.low_books,
     ),
+    moves(jobs),
     railSilence(jobs),
     ...mailFigures(jobs),
     counter('svc_mail_attempts_total', 'Attempts to send mails by outcome.', () =>

@@ -16,6 +16,7 @@ import {
   checkpointSigner,
   countLowBooks,
   expireLots,
+  readMoves,
   readTaskBacklog,
   sweepOnce,
   takeDailyCheckpoint,
@@ -99,6 +100,8 @@ export interface Jobs extends Leader {
   readonly low_books: number | null;
   /** Seconds that each rail has reported nothing while a payment was waited for, likewise. */
   readonly silences: Readonly<Record<string, number>> | null;
+  /** Seconds since each move of a ledger was begun that has not ended, likewise. */
+  readonly moves: Readonly<Record<string, number>> | null;
   /** Mails that wait for a mail server, likewise. */
   readonly mails: Waiting | null;
   /** What is done about certificates of domains; nothing where they come from outside. */
@@ -110,7 +113,7 @@ export interface Jobs extends Leader {
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
   const { pool, direct_url, log, root_key, egress } = parts;
-  const seen: Seen = { backlog: null, orders: null, low_books: null, mails: null, silences: null };
+  const seen: Seen = { ...nothing };
   const mail_outcomes = new Map<MailOutcome, number>();
   const deliverer = createDeliverer({
     ...{ store: pool, egress, root_key, log },
@@ -146,6 +149,9 @@ export function startJobs(parts: JobParts): Jobs {
     },
     get low_books() {
       return leader.leading ? seen.low_books : null;
+    },
+    get moves() {
+      return leader.leading ? seen.moves : null;
     },
     get silences() {
       return leader.leading ? seen.silences : null;
@@ -190,7 +196,15 @@ export function relayParts(log: Log) {
 }
 
 /** What the leader measured last. */
-type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails' | 'silences']: Jobs[K] };
+type Seen = { -readonly [K in 'backlog' | 'orders' | 'low_books' | 'mails' | 'moves' | 'silences']: Jobs[K] };
+const nothing: Seen = {
+  backlog: null,
+  orders: null,
+  low_books: null,
+  mails: null,
+  moves: null,
+  silences: null,
+};
 
 /** Look at what waits and who is short of money, for the metrics, and write it to `seen`. */
 function measureJobs(pool: Pool, seen: Seen): Job[] {
@@ -213,6 +227,9 @@ function measureJobs(pool: Pool, seen: Seen): Job[] {
     }),
     measure('measure_rails', 60 * SECOND, async () => {
       seen.silences = await readSilences(pool, now());
+    }),
+    measure('measure_moves', 60 * SECOND, async () => {
+      seen.moves = await readMoves(pool, now());
     }),
     measure('measure_balances', 60 * SECOND, async () => {
       seen.low_books = await eachShard(pool.shards, countLowBooks);

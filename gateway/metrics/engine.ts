@@ -144,7 +144,13 @@ function ofLedger({ ledgers }: Parts): Figure[] {
     gauge('settles_journaled', 'Settles on disk that PostgreSQL has not booked.', () =>
       byShard(({ journaled }) => journaled),
     ),
-    gauge('ledger_shards_away', 'Ledgers that the last flush did not reach.', () => ledgers.away.length),
+    gauge('ledger_shards_away', '1 for a ledger that the last flush did not reach, else 0.', () => {
+      const { away } = ledgers;
+      return byLabel(
+        'shard',
+        [...ledgers.figures].map(([shard]) => [shard, Number(away.includes(shard))] as const),
+      );
+    }),
     counter('ledger_batches', 'Batches sent to PostgreSQL.', () => byBatcher('sent')),
     counter('ledger_batch_items', 'Holds and settles in these batches.', () => byBatcher('items')),
   ];

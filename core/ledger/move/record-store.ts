@@ -24,6 +24,17 @@ export async function readRecords(db: Db): Promise<readonly ShardRecord[]> {
   return rows;
 }
 
+/** Seconds since each move that has not ended was begun. */
+export async function readMoves(db: Db, at: Date): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await db.query<{ name: string; started_at: Date }>({
+    name: 'ledger.read_moves',
+    text: 'select name, started_at from ledger_shard where step is not null',
+  });
+  return Object.fromEntries(
+    rows.map(({ name, started_at }) => [name, Math.max(0, at.getTime() - started_at.getTime()) / 1_000]),
+  );
+}
+
 /** Puts a move on record, unless another one is; the one that is there then. */
 export async function beginMove(
   db: Db,
