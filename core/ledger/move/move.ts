@@ -11,17 +11,17 @@ import {
   findDifference,
   freeze,
   hasMark,
+  isSameMoney,
   keepSight,
   leavePlace,
   listTables,
   lockMove,
-  loseSight,
   openPlace,
   type Place,
   preparePlace,
   readLeft,
   readyPlace,
-  thaw,
+  rollBack,
   writeMark,
 } from './place-store.ts';
 import { beginMove, endMove, noteFollowing, noteMoved, readRecords } from './record-store.ts';
@@ -41,10 +41,15 @@ const POLL_MS = 100;
 const MARK_POLL_MS = 5;
 /** A mark that arrives as fast as this says that the new place keeps up. */
 const CLOSE_MS = 250;
-const FREEZES_MAX = 50;
+const FREEZES_MAX = 10;
+const CLOSES_MAX = 600;
+/** A place that does not answer for so long is asked again. */
+const ANSWER_MS = 10_000;
 const PAUSE_MS = 500;
-/** A lock was not to be had in time, or two wait for each other. */
-const BUSY = new Set(['55P03', '40P01']);
+/** A lock was not to be had in time, two wait for each other, a statement took too long. */
+const BUSY = new Set(['55P03', '40P01', '57014']);
+/** What the driver says, without a code, of an answer that did not come in time. */
+const UNANSWERED = 'Query read timeout';
 
 interface MoveEnds {
   readonly shard: string;
@@ -200,32 +205,42 @@ interface Moment {
   readonly freezes: number;
 }
 
-/** Puts the ledger over, in one of several tries. @throws MoveRefused when the new place does not keep up. */
+/** Puts the ledger over, in one of several tries. @throws MoveRefused when none succeeds; the ledger is where it was. */
 async function change(options: MoveOptions, ends: Open): Promise<Moment> {
   const tables = await listTables(ends.source);
   for (let freezes = 1; freezes <= FREEZES_MAX; freezes++) {
-    const mark_ms = await timeMark(ends, 60_000);
-    if (mark_ms !== null && mark_ms < Math.min(CLOSE_MS, options.freeze_ms_max)) {
-      const frozen_ms = await tryChange(options, ends, tables);
-      if (frozen_ms !== null) return { frozen_ms, freezes };
-    }
-    await pause(PAUSE_MS);
+    await untilClose(ends, Math.min(CLOSE_MS, options.freeze_ms_max / 2));
+    const frozen_ms = await tryChange(options, ends, tables);
+    if (frozen_ms !== null) return { frozen_ms, freezes };
+    await pause(PAUSE_MS * freezes);
   }
   throw new MoveRefused(
-    'the new place does not keep up with the calls; the ledger stays. Try at a calmer time.',
+    `writers would have waited longer than ${options.freeze_ms_max} ms, ${FREEZES_MAX} times; try again at a calmer time, or ` +
+      'with a larger --freeze-ms',
   );
+}
+
+/** Until what is committed at the old place is at the new one within `ms`. @throws MoveRefused when it never is. */
+async function untilClose(ends: Open, ms: number): Promise<void> {
+  for (let tries = 0; tries < CLOSES_MAX; tries++) {
+    const took = await timeMark(ends, ANSWER_MS);
+    if (took !== null && took < ms) return;
+    await pause(PAUSE_MS);
+  }
+  throw new MoveRefused('the new place does not keep up with the calls');
 }
 
 /** Milliseconds until what is committed at the old place is at the new one; null when that takes longer than `ms_max`. */
 async function timeMark({ scribe, target }: Open, ms_max: number): Promise<number | null> {
   const mark = newUlid();
   const from = monotonicMs();
+  const left = () => ms_max - (monotonicMs() - from);
   await writeMark(scribe, mark);
-  for (;;) {
-    if (await hasMark(target, mark)) return monotonicMs() - from;
-    if (monotonicMs() - from > ms_max) return null;
+  while (left() > 0) {
+    if (await hasMark(target, mark, left())) return monotonicMs() - from;
     await pause(MARK_POLL_MS);
   }
+  return null;
 }
 
 /** Milliseconds that writers waited; null when it would have been too many, and nothing has changed. */
@@ -239,39 +254,43 @@ async function tryChange(
   const from = monotonicMs();
   const left = () => freeze_ms_max - (monotonicMs() - from);
   try {
-    await freeze(source, tables, Math.ceil(freeze_ms_max / 2));
+    await freeze(source, tables, freeze_ms_max);
     await onStep('frozen', 'writers wait');
     const arrived = await timeMark(ends, left());
-    if (arrived === null) return await giveUp(source);
-    const difference = await findDifference(source, target, ['book', 'hold']);
-    if (difference !== null) throw new MoveRefused(`the copy differs: ${difference}`);
-    await readyPlace(source, target);
-    await keepSight(sight);
+    if (arrived === null) return await giveUp(ends);
+    if (!(await isSameMoney(source, target, left())))
+      throw new MoveRefused('the copy has other books or holds');
+    await readyPlace(source, target, left());
+    await keepSight(sight, left());
     await onStep('arrived', 'the new place has everything');
-    if (left() <= 0) {
-      await loseSight(sight);
-      return await giveUp(source);
-    }
+    if (left() <= 0) return await giveUp(ends);
+    await leavePlace(source, to.name);
   } catch (error) {
-    await thaw(source).catch(() => {});
-    if (BUSY.has((error as { code?: string }).code ?? '')) return null;
+    if (isBusy(error)) return await giveUp(ends);
+    await rollBack(source, ANSWER_MS).catch(() => {});
     throw error;
   }
-  await leavePlace(source, to.name);
   const frozen_ms = monotonicMs() - from;
   await onStep('left', `writers waited ${Math.round(frozen_ms)} ms; the ledger is in ${to.name}`);
   return frozen_ms;
 }
 
-async function giveUp(source: Place): Promise<null> {
-  await thaw(source);
+function isBusy(error: unknown): boolean {
+  return (error as Error).message === UNANSWERED || BUSY.has((error as { code?: string }).code ?? '');
+}
+
+/** Lets writers go on where they were. @throws Error when a place does not answer at all. */
+async function giveUp({ source, target, sight }: Open): Promise<null> {
+  await rollBack(source, ANSWER_MS);
+  await rollBack(target, ANSWER_MS);
+  await rollBack(sight, ANSWER_MS);
   return null;
 }
 
 /** Compares every table, as the new place had it when the old one was left. */
 async function compare({ source, sight }: Open): Promise<void> {
   const difference = await findDifference(source, sight, await listTables(source));
-  await loseSight(sight);
+  await rollBack(sight, ANSWER_MS);
   if (difference !== null)
     throw new Error(
       `the places differ; keep the old one and look into it before anything else: ${difference}`,

@@ -6,7 +6,12 @@ import { inLedgerSchema, ledgerSchemaOf } from '../../db/index.ts';
 export interface Place {
   readonly url: string;
   readonly schema: string;
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** With `answer_ms` an error when there is no answer for so long; the server may still be at work. */
+  query<Row extends pg.QueryResultRow>(
+    text: string,
+    values?: unknown[],
+    options?: { readonly answer_ms: number },
+  ): Promise<Row[]>;
   end(): Promise<void>;
 }
 
@@ -27,10 +32,27 @@ export async function openPlace(url: string): Promise<Place> {
   const schema = ledgerSchemaOf(url);
   return {
     ...{ url, schema },
-    query: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
-      (await client.query<Row>(inLedgerSchema(text, schema), values)).rows,
-    end: () => client.end().catch(() => {}),
+    query: async <Row extends pg.QueryResultRow>(
+      text: string,
+      values: unknown[] = [],
+      options?: { readonly answer_ms: number },
+    ) => {
+      const statement = { text: inLedgerSchema(text, schema), values };
+      const bounded = options && { query_timeout: Math.max(1, Math.ceil(options.answer_ms)) };
+      return (await client.query<Row>({ ...statement, ...bounded } as pg.QueryConfig)).rows;
+    },
+    end: () => endSoon(client),
   };
+}
+
+/** A farewell that is not answered is waited for this long. */
+const FAREWELL_MS = 2_000;
+
+async function endSoon(client: pg.Client): Promise<void> {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  const timer = setTimeout(() => connection.stream.destroy(), FAREWELL_MS);
+  await client.end().catch(() => {});
+  clearTimeout(timer);
 }
 
 /** What is the same at every place, or of this place alone. */
@@ -161,26 +183,43 @@ export async function findDifference(
   return null;
 }
 
-/** Locks out writers of `tables` until the transaction ends; they wait. Readers go on. @throws Error after `wait_ms`. */
-export async function freeze(source: Place, tables: readonly string[], wait_ms: number): Promise<void> {
+/** What the books of a ledger come to: whoever has another history has another head. */
+const MONEY = `
+  select concat_ws(' ', count(*), sum(available), sum(held), sum(granted), sum(seq), sum(block_no),
+                   bit_xor(('x' || encode(substr(head, 1, 8), 'hex'))::bit(64)::bigint),
+                   (select concat_ws(' ', count(*), sum(amount)) from ledger.hold)) as money
+    from ledger.book`;
+
+/** Whether both places have the same books and holds. @throws Error when that takes longer than `answer_ms`. */
+export async function isSameMoney(source: Place, target: Place, answer_ms: number): Promise<boolean> {
+  const read = (place: Place) => place.query<{ money: string }>(MONEY, [], { answer_ms });
+  const [[left], [right]] = await Promise.all([read(source), read(target)]);
+  return left!.money === right!.money;
+}
+
+/**
+ * Locks out writers of `tables` until the transaction ends; they wait. Readers go on. @throws Error when a lock takes half of
+ * `ms_max`, as every later statement of the transaction does after `ms_max`.
+ */
+export async function freeze(source: Place, tables: readonly string[], ms_max: number): Promise<void> {
   const list = (all: readonly string[]) => all.map((table) => `ledger.${table}`).join(', ');
   const locked = tables.filter((table) => table !== 'move_mark');
   // Should this process stand still, the server lets the writers go on.
   await source.query(`begin; set local idle_in_transaction_session_timeout = '5s'`);
   // Keeps vacuum away without keeping anybody else: behind a lock that waits for it, every call would wait too.
   await source.query(`lock table ${list(locked)} in share update exclusive mode`);
-  await source.query(`select set_config('lock_timeout', $1, true)`, [`${wait_ms}ms`]);
+  await source.query(
+    `select set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)`,
+    [`${Math.ceil(ms_max / 2)}ms`, `${ms_max}ms`],
+  );
   await source.query(`lock table ${list(locked)} in exclusive mode`);
-}
-
-/** Ends the transaction of `freeze` without having changed anything. */
-export async function thaw(source: Place): Promise<void> {
-  await source.query('rollback');
 }
 
 /** Ends the transaction of `freeze`, and with it this place: the ledger is in `place` from now on. */
 export async function leavePlace(source: Place, place: string): Promise<void> {
   await source.query('select ledger.leave($1, $2, clock_timestamp())', [source.schema, place]);
+  // A commit that waits for a standby must not end before the standby has it.
+  await source.query('set local statement_timeout = 0');
   await source.query('commit');
 }
 
@@ -190,51 +229,53 @@ export async function writeMark(source: Place, mark: string): Promise<void> {
 }
 
 /** Whether a mark has come, and with it what was committed before it. */
-export async function hasMark(target: Place, mark: string): Promise<boolean> {
-  return (await target.query('select from ledger.move_mark where mark = $1', [mark])).length > 0;
+export async function hasMark(target: Place, mark: string, answer_ms: number): Promise<boolean> {
+  const text = 'select from ledger.move_mark where mark = $1';
+  return (await target.query(text, [mark], { answer_ms })).length > 0;
 }
 
 /**
  * Readies a place that has every change: numbers go on behind those that were given out, and the sweeper waits a lease time,
  * since another server's clock counts now. Committed to disk, and with it what came before.
  */
-export async function readyPlace(source: Place, target: Place): Promise<void> {
+export async function readyPlace(source: Place, target: Place, answer_ms: number): Promise<void> {
   const columns = await source.query<{ table: string; column: string }>(
     `select c.relname as table, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = $1::regnamespace and c.relkind = 'r' and a.attidentity <> ''`,
     [source.schema],
   );
-  await target.query('begin');
+  await target.query('begin', [], { answer_ms });
   for (const { table, column } of columns) {
     const named = `ledger.${table}`;
     const [last] = await source.query<{ value: string; is_called: boolean }>(
-      `select last_value::text as value, is_called from ${await sequenceOf(source, named, column)}`,
+      `select last_value::text as value, is_called from ${await sequenceOf(source, named, column, answer_ms)}`,
     );
-    const sequence = await sequenceOf(target, named, column);
-    await target.query('select setval($1::regclass, $2, $3)', [sequence, last!.value, last!.is_called]);
+    const sequence = await sequenceOf(target, named, column, answer_ms);
+    const values = [sequence, last!.value, last!.is_called];
+    await target.query('select setval($1::regclass, $2, $3)', values, { answer_ms });
   }
-  await target.query(`update ledger.sweeping set ran_at = clock_timestamp() - interval '1 hour'`);
-  await target.query('commit');
+  await target.query(`update ledger.sweeping set ran_at = clock_timestamp() - interval '1 hour'`, [], {
+    answer_ms,
+  });
+  await target.query('commit', [], { answer_ms });
 }
 
-async function sequenceOf(place: Place, table: string, column: string): Promise<string> {
+async function sequenceOf(place: Place, table: string, column: string, answer_ms: number): Promise<string> {
   const named = inLedgerSchema(table, place.schema);
-  const [row] = await place.query<{ name: string }>('select pg_get_serial_sequence($1, $2) as name', [
-    named,
-    column,
-  ]);
+  const text = 'select pg_get_serial_sequence($1, $2) as name';
+  const [row] = await place.query<{ name: string }>(text, [named, column], { answer_ms });
   return row!.name;
 }
 
 /** Keeps what `target` has now in sight of this connection, whatever is written there later. */
-export async function keepSight(target: Place): Promise<void> {
-  await target.query('begin isolation level repeatable read read only');
-  await target.query('select from ledger.book limit 1');
+export async function keepSight(target: Place, answer_ms: number): Promise<void> {
+  await target.query('begin isolation level repeatable read read only', [], { answer_ms });
+  await target.query('select from ledger.book limit 1', [], { answer_ms });
 }
 
-/** Ends what `keepSight` began. */
-export async function loseSight(target: Place): Promise<void> {
-  await target.query('rollback');
+/** Ends a transaction at a place that may not answer. @throws Error when it does not. */
+export async function rollBack(place: Place, answer_ms: number): Promise<void> {
+  await place.query('rollback', [], { answer_ms });
 }
 
 interface Sizes {
