@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate, migrateLedger, withLedgerSchema } from '@svc/core/db/index.ts';
 import { verifyLedger } from '@svc/core/ledger/index.ts';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { aCall, EXACT_MICRO } from '../concurrency/money.ts';
 import { openCallers, type Seen } from '../crash/caller.ts';
 import { crashProviders, startCrashProvider } from '../crash/provider.ts';
@@ -114,11 +114,14 @@ export async function startWorld(options: { gateways: number; on: readonly numbe
   let sent = 0;
   return {
     ...{ database_url, shards_variable, places, org, servers, gateways },
-    load: (count) =>
-      new Load(async () => {
+    load(count) {
+      const load = new Load(async () => {
         const { base_url } = gateways[sent++ % gateways.length] as GatewayProcess;
         return (await callers.send(base_url, aCall(org.live_key, { stream: sent % 3 === 0 }))).seen;
-      }, count),
+      }, count);
+      onTestFinished(() => load.stop());
+      return load;
+    },
     async restart(server) {
       await servers[server]?.kill();
       servers[server] = await start(server);
