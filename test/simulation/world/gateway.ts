@@ -66,7 +66,7 @@ export async function openGateway(
   const policies = openPolicyCache({ changes, log, process_name: name });
   const byok = openByokCache({ changes, log, root_key });
   const limits = openMemoryLimits();
-  const ledgers = await openLedgers(shards, {
+  const ledgers = await openLedgers(db.shards.placements, {
     ...{ process_name: name, journal_dir, log, lease_seconds },
   });
   const made = createCallDeps({
