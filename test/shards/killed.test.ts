@@ -59,7 +59,8 @@ test.each(STEPS)(
     await load.more(20);
     await load.stop();
     expect(load.seen.filter(({ kind }) => kind !== 'final')).toEqual([]);
-    process.stdout.write(`${step}: longest call ${Math.round(load.longest_ms)} ms of ${load.seen.length}\n`);
+    // As long as a hold waits for its ledger before it is refused.
+    expect(load.longest_ms).toBeLessThan(3_000);
     await world.expectCharged(at, load.seen);
   },
 );

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { root } from '@svc/cli/installation.ts';
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, withLedgerSchema } from '@svc/core/db/index.ts';
 import { newId, now } from '@svc/core/kernel/index.ts';
-import { measureLoad, moveLedger, readLoad } from '@svc/core/ledger/index.ts';
+import { measureLoad, moveLedger, readLoad, verifyLedger } from '@svc/core/ledger/index.ts';
 import { journalDirectory, openTestLedger, topUp } from '@svc/core/ledger/testing/testing.ts';
 import { chooseShard } from '@svc/core/orgs/place.ts';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -19,14 +19,23 @@ beforeAll(async () => {
   world = await startWorld({ gateways: 2, on: [0, 1] });
 });
 
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly words: string;
+}
+
 /** Runs `svcctl shard …`; what it printed and how it ended. */
-async function svcctl(...words: string[]): Promise<{ code: number; out: string; words: string }> {
+const svcctl = (...words: string[]) => svcctlWith({}, ...words);
+
+async function svcctlWith(env: Readonly<Record<string, string>>, ...words: string[]): Promise<Ended> {
   const child = spawn(process.execPath, [`${root}cli/main.ts`, 'shard', ...words], {
     env: {
       ...process.env,
       SVC_DATABASE_URL: world.database_url,
       SVC_LEDGER_SHARDS: world.shards_variable,
       SVC_DATA_DIR: '/var/tmp/svc-shards-no-installation',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -56,6 +65,18 @@ test('a place that a gateway does not know, one that is not empty or has other n
   expect(rows).toEqual([]);
   expect(await svcctl('move', 'a', '--to', 'a.3')).toMatchObject({ code: 2 });
   expect(await svcctl('move', 'main', '--to', 'a.2')).toMatchObject({ code: 2 });
+});
+
+test('a ledger is made where the settings say and nowhere else', async () => {
+  const second = world.servers[1]!;
+  await withClient(second.url, (client) => client.query('create database shard_c'));
+  expect(await svcctl('add', 'c')).toMatchObject({ code: 2 });
+  const listed = world.shards_variable;
+  const url = withLedgerSchema(second.urlOf('shard_c'), 'ledger_c');
+  const added = await svcctlWith({ SVC_LEDGER_SHARDS: `${listed} c=${url}` }, 'add', 'c', '--json');
+  expect(added.code, added.out).toBe(0);
+  expect(JSON.parse(added.out)).toMatchObject({ name: 'c', faults: [] });
+  expect((await verifyLedger({ url })).findings).toEqual([]);
 });
 
 test('a move that is called off leaves the ledger where it was, and the place as it was made', async () => {
