@@ -6,7 +6,7 @@ import { createPool } from '@svc/core/db/index.ts';
 import { moveLedger, STEPS, type Step } from '@svc/core/ledger/index.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { NODE_FLAGS } from '../support/entry.ts';
-import { startWorld, type World } from './world.ts';
+import { placeName, startWorld, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
@@ -17,14 +17,16 @@ let pool: ReturnType<typeof createPool>;
 let at = 0;
 
 beforeAll(async () => {
-  world = await startWorld({ gateways: 1, on: [0, ...STEPS.map(() => 1)] });
+  world = await startWorld({ gateways: 1, on: [[0, ...STEPS.map(() => 1)]] });
   pool = createPool(world.database_url, { max: 2 });
 });
 afterAll(() => pool?.end());
 
-const nameOf = (place: number) => (place === 0 ? 'a' : `a.${place + 1}`);
 const endsOf = (place: number) => {
-  const [from, to] = [place, place + 1].map((n) => ({ name: nameOf(n), url: world.places[n] as string }));
+  const [from, to] = [place, place + 1].map((n) => ({
+    name: placeName('a', n),
+    url: world.places[n] as string,
+  }));
   return { shard: 'a', from: from!, to: to! };
 };
 

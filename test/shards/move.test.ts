@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ gateways: 2, on: [0, 1] });
+  world = await startWorld({ gateways: 2, on: [[0, 1]] });
 });
 
 interface Ended {

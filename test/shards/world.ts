@@ -1,5 +1,5 @@
-// Servers with an installation, and a ledger `a` with the places that it can move to. Gateways know all of them, and callers send
-// one call after the other.
+// Servers with an installation, and ledgers with the places that each can move to. Gateways know all of them, and callers send one
+// call after the other.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
@@ -17,8 +17,6 @@ import { until } from '../support/programs/until.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
 
 const CREDIT = 1_000_000_000;
-const SCHEMA = 'ledger_a';
-
 /** Callers that send one call after the other until they are stopped, and how long each waited. */
 class Load {
   readonly seen: Seen[] = [];
@@ -47,59 +45,91 @@ class Load {
   }
 }
 
-export interface World {
-  readonly database_url: string;
-  readonly shards_variable: string;
-  /** The addresses of `a`, in the order of its places. */
+/** A ledger with its places, and an organization that has its books there. */
+export interface Shard {
+  readonly name: string;
+  /** Its addresses, in the order of its places. */
   readonly places: readonly string[];
   readonly org: Provisioned;
-  readonly servers: readonly Postgres[];
-  readonly gateways: readonly GatewayProcess[];
   load(callers: number): Load;
-  /** Kills a server and starts it again. */
-  restart(server: number): Promise<void>;
   /** Every call that had its answer was charged once in the place, whose books are right. */
   expectCharged(place: number, seen: readonly Seen[]): Promise<void>;
 }
 
-/** The installation is on the first server, each place of `a` in a database of its own on the server that `on` names. */
-export async function startWorld(options: { gateways: number; on: readonly number[] }): Promise<World> {
-  const dir = mkdtempSync('/var/tmp/svc-shards-');
-  chmodSync(dir, 0o755);
-  const count = Math.max(...options.on) + 1;
+/** The parts of a world are those of its first shard. */
+export interface World extends Shard {
+  readonly database_url: string;
+  readonly shards_variable: string;
+  readonly shards: readonly Shard[];
+  readonly servers: readonly Postgres[];
+  readonly gateways: readonly GatewayProcess[];
+  /** Kills a server, and starts it again after `meanwhile`. */
+  restart(server: number, meanwhile?: () => Promise<unknown>): Promise<void>;
+}
+
+/** `a` and its further places `a.2`, `a.3`. */
+export const placeName = (shard: string, place: number) => (place === 0 ? shard : `${shard}.${place + 1}`);
+const schemaOf = (shard: string) => `ledger_${shard}`;
+
+interface WorldOptions {
+  readonly gateways: number;
+  /** The server of each place of each shard; shards are called `a`, `b` and so on. */
+  readonly on: readonly (readonly number[])[];
+}
+
+async function startServers(dir: string, count: number) {
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
   const start = (i: number) =>
     startTestPostgres({
       ...{ dir: join(dir, `server-${i}`), port: ports[i] as number },
-      settings: { wal_level: 'logical', wal_retrieve_retry_interval: '200ms' },
+      settings: {
+        ...{ wal_level: 'logical', wal_retrieve_retry_interval: '200ms' },
+        // A test that fails leaves its workers to nobody else's cost.
+        ...{ max_worker_processes: '40', max_logical_replication_workers: '32' },
+      },
     });
   const servers: Postgres[] = [];
   for (let i = 0; i < count; i++) servers.push(await start(i));
+  return {
+    servers,
+    async make(server: number, database: string): Promise<string> {
+      const { url, urlOf } = servers[server] as Postgres;
+      await withClient(url, (client) => client.query(`create database ${database}`));
+      return urlOf(database);
+    },
+    async restart(server: number, meanwhile?: () => Promise<unknown>) {
+      await servers[server]?.kill();
+      await meanwhile?.();
+      servers[server] = await start(server);
+    },
+  };
+}
+
+/** The installation is on the first server, each place in a database of its own on the server that `on` names. */
+export async function startWorld({ gateways: count, on }: WorldOptions): Promise<World> {
+  const dir = mkdtempSync('/var/tmp/svc-shards-');
+  chmodSync(dir, 0o755);
+  const { servers, make, restart } = await startServers(dir, Math.max(...on.flat()) + 1);
   atFileEnd(async () => {
     await Promise.all(servers.map((server) => server.kill()));
     rmSync(dir, { recursive: true, force: true });
   });
-  const make = async (server: number, database: string): Promise<string> => {
-    const { url, urlOf } = servers[server] as Postgres;
-    await withClient(url, (client) => client.query(`create database ${database}`));
-    return urlOf(database);
-  };
   const database_url = await make(0, 'money');
-  const places: string[] = [];
-  for (const [n, server] of options.on.entries())
-    places.push(withLedgerSchema(await make(server, `shard_a_${n + 1}`), SCHEMA));
   await migrate(database_url);
-  for (const url of places) await migrateLedger(url);
-  const named = places.map((url, i) => ({ name: i === 0 ? 'a' : `a.${i + 1}`, url }));
-  const shards_variable = shardsVariable(named);
-  const org = await provision({
-    ...{ database_url, slug: 'acme', shard: 'a', live_micro_usd: CREDIT },
-    shards: named,
-  });
+  const listed: { readonly name: string; readonly url: string }[] = [];
+  for (const [i, places] of on.entries()) {
+    const shard = String.fromCharCode('a'.charCodeAt(0) + i);
+    for (const [n, server] of places.entries()) {
+      const url = withLedgerSchema(await make(server, `shard_${shard}_${n + 1}`), schemaOf(shard));
+      await migrateLedger(url);
+      listed.push({ name: placeName(shard, n), url });
+    }
+  }
+  const shards_variable = shardsVariable(listed);
   const provider = await startCrashProvider();
   const callers = openCallers();
   const gateways = await Promise.all(
-    Array.from({ length: options.gateways }, (_, i) =>
+    Array.from({ length: count }, (_, i) =>
       startGatewayProcess({
         ...{ database_url, providers: crashProviders(provider), name: `shards-${i}` },
         env: { CRASH_API_KEY: 'sk-crash', SVC_LEDGER_SHARDS: shards_variable },
@@ -111,9 +141,28 @@ export async function startWorld(options: { gateways: number; on: readonly numbe
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     await provider.close();
   });
+  const shards: Shard[] = [];
+  for (const { name } of listed.filter((one) => !one.name.includes('.'))) {
+    const org = await provision({
+      ...{ database_url, slug: `acme-${name}`, shard: name, live_micro_usd: CREDIT },
+      shards: listed,
+    });
+    const places = listed.filter((one) => one.name.split('.')[0] === name).map(({ url }) => url);
+    shards.push(openShard({ name, places, org }, { callers, gateways }));
+  }
+  return {
+    ...(shards[0] as Shard),
+    ...{ database_url, shards_variable, shards, servers, gateways, restart },
+  };
+}
+
+function openShard(
+  { name, places, org }: Pick<Shard, 'name' | 'places' | 'org'>,
+  { callers, gateways }: { callers: ReturnType<typeof openCallers>; gateways: readonly GatewayProcess[] },
+): Shard {
   let sent = 0;
   return {
-    ...{ database_url, shards_variable, places, org, servers, gateways },
+    ...{ name, places, org },
     load(count) {
       const load = new Load(async () => {
         const { base_url } = gateways[sent++ % gateways.length] as GatewayProcess;
@@ -122,14 +171,10 @@ export async function startWorld(options: { gateways: number; on: readonly numbe
       onTestFinished(() => load.stop());
       return load;
     },
-    async restart(server) {
-      await servers[server]?.kill();
-      servers[server] = await start(server);
-    },
     async expectCharged(place, seen) {
       const url = places[place] as string;
       const answered = seen.flatMap((one) => (one.kind === 'final' ? [one.request_id] : []));
-      const text = `select request_id, -amount as amount from ${SCHEMA}.entry where kind = 1 and book_id = $1`;
+      const text = `select request_id, -amount as amount from ${schemaOf(name)}.entry where kind = 1 and book_id = $1`;
       const charged = async () => {
         const { rows } = await withClient(url, (client) => client.query(text, [org.live_book_id]));
         return rows.map((row) => ulidOf(row.request_id as string));
@@ -141,7 +186,9 @@ export async function startWorld(options: { gateways: number; on: readonly numbe
       const ids = await charged();
       expect(new Set(ids).size).toBe(ids.length);
       const { rows } = await withClient(url, (client) =>
-        client.query(`select available, held from ${SCHEMA}.book where book_id = $1`, [org.live_book_id]),
+        client.query(`select available, held from ${schemaOf(name)}.book where book_id = $1`, [
+          org.live_book_id,
+        ]),
       );
       expect(Number(rows[0].available) + Number(rows[0].held)).toBe(CREDIT - ids.length * EXACT_MICRO);
       expect((await verifyLedger({ url })).findings).toEqual([]);

@@ -9,7 +9,7 @@ export class MoveRefused extends Error {
 /** @throws MoveRefused on the first thing that is not so. */
 export async function checkPlaces(
   { shard, from, to }: { shard: string; from: { name: string }; to: { name: string } },
-  { source, target, is_begun }: { source: Place; target: Place; is_begun: boolean },
+  { source, target, is_followed }: { source: Place; target: Place; is_followed: boolean },
 ): Promise<void> {
   if (source.schema !== target.schema)
     throw new MoveRefused(
@@ -35,7 +35,7 @@ export async function checkPlaces(
     throw new MoveRefused(
       `SVC_LEDGER_SHARDS of these gateways does not list ${to.name}; change it and restart them: ${unaware.join(', ')}`,
     );
-  if (is_begun) return;
+  if (is_followed) return;
   const filled = await findFilled(target);
   if (filled !== null)
     throw new MoveRefused(`${to.name} is not empty (${filled}): ${shard} can move to an empty ledger only`);

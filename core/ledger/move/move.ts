@@ -24,15 +24,18 @@ import {
   rollBack,
   writeMark,
 } from './place-store.ts';
-import { beginMove, endMove, noteFollowing, noteMoved, readRecords } from './record-store.ts';
+import { beginMove, endMove, noteFollowing, noteMoved } from './record-store.ts';
 import {
   dropPublication,
   dropSubscription,
+  followFast,
   makePublication,
   makeSlot,
   makeSubscription,
+  pauseSubscription,
   readCopying,
   replicationName,
+  resumeSubscription,
 } from './replication-store.ts';
 
 /** The server tries again what failed while it copies or applies; so many faults are no accident. */
@@ -137,13 +140,13 @@ export async function moveLedger(options: MoveOptions): Promise<Moved> {
   let moment: Moment | null = null;
   if ((await readLeft(source)) === null) {
     await copy(options, ends, name);
-    moment = await change(options, ends);
+    moment = await change(options, ends, name);
   }
   if ((await readLeft(source)) !== to.name)
     throw new MoveRefused(`${options.from.name} was left for another place than ${to.name}`);
   await noteMoved(db, { shard, at: now() });
   await onStep('placed', `programs go to ${to.name}`);
-  await dropSubscription(target, name, { source_away: false });
+  await dropSubscription(target, name);
   await dropPublication(source, name);
   await onStep('unsubscribed', 'the replication is taken down');
   const is_compared = moment !== null;
@@ -162,20 +165,20 @@ async function lockAlone(source: Place, shard: string): Promise<void> {
 /** Until the new place has everything and keeps up. */
 async function copy(options: MoveOptions, { source, target }: Open, name: string): Promise<void> {
   const { db, shard, from, to, onStep } = options;
-  const record = (await readRecords(db)).find((one) => one.name === shard);
-  const is_begun = record?.step != null;
-  await checkPlaces(options, { source, target, is_begun });
+  const is_followed = (await readCopying(target, name)).tables > 0;
+  await checkPlaces(options, { source, target, is_followed });
   const { moving_to } = await beginMove(db, { shard, from: from.name, to: to.name, at: now() });
   if (moving_to !== to.name) throw new MoveRefused(`${shard} is on its way to ${moving_to}`);
   await onStep('recorded', `${shard} moves to ${to.name}`);
   await makePublication(source, name);
   await onStep('published', 'the old place offers its tables');
-  await makeSlot(source, name);
+  await makeSlot(source, name, { is_followed });
   await onStep('slot', 'the old place keeps what is changed from now on');
-  if ((await readCopying(target, name)).tables === 0) await preparePlace(source, target);
+  if (!is_followed) await preparePlace(source, target);
   await makeSubscription(target, name, options.source_url);
   await onStep('subscribed', 'the new place copies');
   await untilCopied(target, name);
+  await followFast(target, name);
   await noteFollowing(db, shard);
   await onStep('copied', 'every table is copied; changes follow');
   const report = await verifyLedger({ url: to.url });
@@ -206,11 +209,11 @@ interface Moment {
 }
 
 /** Puts the ledger over, in one of several tries. @throws MoveRefused when none succeeds; the ledger is where it was. */
-async function change(options: MoveOptions, ends: Open): Promise<Moment> {
+async function change(options: MoveOptions, ends: Open, name: string): Promise<Moment> {
   const tables = await listTables(ends.source);
   for (let freezes = 1; freezes <= FREEZES_MAX; freezes++) {
     await untilClose(ends, Math.min(CLOSE_MS, options.freeze_ms_max / 2));
-    const frozen_ms = await tryChange(options, ends, tables);
+    const frozen_ms = await tryChange(options, ends, { name, tables });
     if (frozen_ms !== null) return { frozen_ms, freezes };
     await pause(PAUSE_MS * freezes);
   }
@@ -247,7 +250,7 @@ async function timeMark({ scribe, target }: Open, ms_max: number): Promise<numbe
 async function tryChange(
   options: MoveOptions,
   ends: Open,
-  tables: readonly string[],
+  { name, tables }: { name: string; tables: readonly string[] },
 ): Promise<number | null> {
   const { source, target, sight } = ends;
   const { freeze_ms_max, to, onStep } = options;
@@ -257,16 +260,17 @@ async function tryChange(
     await freeze(source, tables, freeze_ms_max);
     await onStep('frozen', 'writers wait');
     const arrived = await timeMark(ends, left());
-    if (arrived === null) return await giveUp(ends);
+    if (arrived === null) return await giveUp(ends, name);
     if (!(await isSameMoney(source, target, left())))
       throw new MoveRefused('the copy has other books or holds');
     await readyPlace(source, target, left());
     await keepSight(sight, left());
+    await pauseSubscription(target, name, left());
     await onStep('arrived', 'the new place has everything');
-    if (left() <= 0) return await giveUp(ends);
+    if (left() <= 0) return await giveUp(ends, name);
     await leavePlace(source, to.name);
   } catch (error) {
-    if (isBusy(error)) return await giveUp(ends);
+    if (isBusy(error)) return await giveUp(ends, name);
     await rollBack(source, ANSWER_MS).catch(() => {});
     throw error;
   }
@@ -280,10 +284,11 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Lets writers go on where they were. @throws Error when a place does not answer at all. */
-async function giveUp({ source, target, sight }: Open): Promise<null> {
+async function giveUp({ source, target, sight }: Open, name: string): Promise<null> {
   await rollBack(source, ANSWER_MS);
   await rollBack(target, ANSWER_MS);
   await rollBack(sight, ANSWER_MS);
+  await resumeSubscription(target, name);
   return null;
 }
 
@@ -309,7 +314,7 @@ export async function abortMove(options: MoveEnds & { readonly db: Db }): Promis
       throw new MoveRefused(`the ledger is in ${to.name} already: run the move again to end it`);
     await lockAlone(source, shard);
     const name = await replicationName(source, shard, to.name);
-    await dropSubscription(target, name, { source_away: false });
+    await dropSubscription(target, name);
     await dropPublication(source, name);
     await emptyPlace(target);
     await endMove(db, shard);

@@ -1,7 +1,8 @@
 // The replication of a move: a publication and a slot at the old place, a subscription at the new one, all of one name.
 // https://www.postgresql.org/docs/18/logical-replication.html
 import pg from 'pg';
-import { sha256Hex } from '../../kernel/index.ts';
+import { monotonicMs, sha256Hex } from '../../kernel/index.ts';
+import { MoveRefused } from './check.ts';
 import { listTables, type Place } from './place-store.ts';
 
 /** Slots have one name per server, on which several installations may have ledgers of one name. */
@@ -20,20 +21,58 @@ export async function makePublication(source: Place, name: string): Promise<void
   );
 }
 
-/** By itself, because a subscription to a database of its own server would wait for itself if it made the slot. */
-export async function makeSlot(source: Place, name: string): Promise<void> {
-  if ((await source.query('select from pg_replication_slots where slot_name = $1', [name])).length > 0)
-    return;
+/**
+ * By itself, because a subscription to a database of its own server would wait for itself if it made the slot. With
+ * `is_followed` it is there, or what changed meanwhile is lost to the new place. @throws MoveRefused then.
+ */
+export async function makeSlot(
+  source: Place,
+  name: string,
+  { is_followed }: { is_followed: boolean },
+): Promise<void> {
+  const [slot] = await source.query<{ lost: boolean }>(
+    `select coalesce(wal_status = 'lost', false) as lost from pg_replication_slots where slot_name = $1`,
+    [name],
+  );
+  if (slot?.lost === false) return;
+  if (slot !== undefined || is_followed)
+    throw new MoveRefused(
+      'the old server has not kept what the new place has yet to get: end the move by --abort, and begin it again',
+    );
   await source.query(`select pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
 }
 
-/** `source_url` is the old place as the server of the new one reaches it. */
+/**
+ * It copies with commits to disk: a server that died would else forget which tables it has, while the old one has given up what
+ * it needed to go on with them, and the copy would stand still. `source_url` is the old place as the server of the new one reaches it.
+ * @throws MoveRefused on one that was being taken down.
+ */
 export async function makeSubscription(target: Place, name: string, source_url: string): Promise<void> {
-  if (await hasSubscription(target, name)) return;
-  await target.query(
-    `create subscription ${name} connection ${pg.escapeLiteral(libpqUrl(source_url))} publication ${name}
-       with (create_slot = false, slot_name = ${name})`,
-  );
+  const found = await findSubscription(target, name);
+  if (found === null) {
+    await target.query(
+      `create subscription ${name} connection ${pg.escapeLiteral(libpqUrl(source_url))} publication ${name}
+         with (create_slot = false, slot_name = ${name}, synchronous_commit = on)`,
+    );
+    return;
+  }
+  if (!found.has_slot) throw new MoveRefused('the move was being called off: end that by --abort');
+  await resumeSubscription(target, name);
+}
+
+/** Every table is copied: what is lost of later changes by a server that dies, the old one sends again. */
+export async function followFast(target: Place, name: string): Promise<void> {
+  await target.query(`alter subscription ${name} set (synchronous_commit = off)`);
+}
+
+/** From here on nothing is applied any more, whatever the old server has to say when it comes back. */
+export async function pauseSubscription(target: Place, name: string, answer_ms: number): Promise<void> {
+  await target.query(`alter subscription ${name} disable`, [], { answer_ms });
+}
+
+/** It goes on where it stopped. */
+export async function resumeSubscription(target: Place, name: string): Promise<void> {
+  await target.query(`alter subscription ${name} enable`);
 }
 
 /** The server's own library refuses parameters that are ours. */
@@ -44,13 +83,14 @@ function libpqUrl(url: string): string {
   return to.href;
 }
 
-async function hasSubscription(target: Place, name: string): Promise<boolean> {
-  const rows = await target.query(
-    `select from pg_subscription where subname = $1
+/** Null where there is none. */
+async function findSubscription(target: Place, name: string): Promise<{ has_slot: boolean } | null> {
+  const [row] = await target.query<{ has_slot: boolean }>(
+    `select subslotname is not null as has_slot from pg_subscription where subname = $1
         and subdbid = (select oid from pg_database where datname = current_database())`,
     [name],
   );
-  return rows.length > 0;
+  return row ?? null;
 }
 
 export interface Copying {
@@ -73,25 +113,39 @@ export async function readCopying(target: Place, name: string): Promise<Copying>
   return row ?? { tables: 0, copied: 0, faults: 0 };
 }
 
-/** Ends the subscription, and with it the slots that it has at the old place. `source_away`: those stay there. */
-export async function dropSubscription(
-  target: Place,
-  name: string,
-  { source_away }: { source_away: boolean },
-): Promise<void> {
-  if (!(await hasSubscription(target, name))) return;
-  if (source_away) {
-    await target.query(`alter subscription ${name} disable`);
-    await target.query(`alter subscription ${name} set (slot_name = none)`);
-  }
+/**
+ * Ends the subscription by what is done at the new place alone. Left to end the slot too, the server forgets first how far it has
+ * applied; where it cannot reach the old one then, it keeps the subscription, and when that server is back it applies changes
+ * once more, from wherever the slot stands, over what programs have written since.
+ */
+export async function dropSubscription(target: Place, name: string): Promise<void> {
+  if ((await findSubscription(target, name)) === null) return;
+  await target.query(`alter subscription ${name} disable`);
+  await target.query(`alter subscription ${name} set (slot_name = none)`);
   await target.query(`drop subscription ${name}`);
 }
 
-/** What is left at the old place. */
+/** The old server finds out within this time that nobody listens any more (`wal_sender_timeout`). */
+const SLOT_FREE_MS = 90_000;
+const SLOT_POLL_MS = 50;
+
+/** What is left at the old place. @throws MoveRefused while its server still sends. */
 export async function dropPublication(source: Place, name: string): Promise<void> {
+  const until = monotonicMs() + SLOT_FREE_MS;
+  while (!(await dropSlot(source, name))) {
+    if (monotonicMs() > until)
+      throw new MoveRefused(`the old server still sends from its slot ${name}: run the same command again`);
+    await new Promise((resolve) => setTimeout(resolve, SLOT_POLL_MS));
+  }
   await source.query(`drop publication if exists ${name}`);
-  await source.query(
-    'select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1 and not active',
-    [name],
-  );
+}
+
+/** Whether the slot is gone, for which the old server would keep its log. */
+async function dropSlot(source: Place, name: string): Promise<boolean> {
+  const text = 'select active from pg_replication_slots where slot_name = $1';
+  const [slot] = await source.query<{ active: boolean }>(text, [name]);
+  if (slot === undefined) return true;
+  if (slot.active) return false;
+  await source.query('select pg_drop_replication_slot($1)', [name]);
+  return true;
 }

@@ -88,6 +88,8 @@ function asText(columns: string): string {
 export async function openDatabase(url: string, org_id: string | null): Promise<Source> {
   const schema = ledgerSchemaOf(url);
   const client = new pg.Client({ connectionString: url, application_name: 'svc-ledger-verify' });
+  // What breaks between two questions is found by the next one.
+  client.on('error', () => {});
   await client.connect();
   await client.query('begin isolation level repeatable read read only');
   await client.query(`set local timezone = 'UTC'`);
