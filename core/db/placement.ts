@@ -23,15 +23,18 @@ interface PlaceSources {
   movedTo(url: string): Promise<string | null>;
 }
 
-/** A shard with one place, which nothing is asked about. */
-export function fixedPlacement(url: string, name = MAIN): Placement {
-  return { shard: name, places: [{ name, url }], url, ready: async () => {}, follow: async () => false };
+/** A ledger that is always at `url`, which nothing is asked about. */
+export function fixedPlacement(url: string): Placement {
+  return {
+    ...{ shard: MAIN, places: [{ name: MAIN, url }], url },
+    ...{ ready: async () => {}, follow: async () => false },
+  };
 }
 
 /** Where `shard` is, which starts with its first place until somebody looks. */
 export function placementOf(shard: ShardPlaces, sources: PlaceSources): Placement {
-  const [first, ...others] = shard.places;
-  return others.length === 0 ? fixedPlacement(first.url, shard.name) : new Placed(shard, sources);
+  // The main ledger is in the database that would be asked.
+  return shard.name === MAIN ? fixedPlacement(shard.places[0].url) : new Placed(shard, sources);
 }
 
 class Placed implements Placement {
@@ -80,7 +83,8 @@ class Placed implements Placement {
       // What cannot be asked says nothing; what it has left says where it went.
       if (error instanceof UnlistedPlace) throw error;
     }
-    for (let left = this.places.length; left > 0; left--) {
+    // With one place listed there is nowhere to follow to.
+    for (let left = this.places.length; left > 1; left--) {
       const to = await movedTo(at.url).catch(() => null);
       if (to === null) break;
       at = this.#named(to);
@@ -99,7 +103,9 @@ class UnlistedPlace extends Error {
   override readonly name = 'UnlistedPlace';
 
   constructor(shard: string, place: string) {
-    super(`the ledger of ${shard} is in ${place}, which SVC_LEDGER_SHARDS does not list`);
+    super(
+      `the ledger of ${shard} is in ${place}, which SVC_LEDGER_SHARDS does not list: add it there, and start this program again`,
+    );
   }
 }
 

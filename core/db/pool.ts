@@ -244,7 +244,9 @@ function followingPool(placement: Placement, open: (url: string) => Pool): Pool 
         return await work(pool);
       } catch (fault) {
         if (!isLeft(fault) && !isDatabaseFault(fault)) throw fault;
-        const is_elsewhere = await placement.follow(url).catch(() => false);
+        const followed = placement.follow(url);
+        // A refusal is explained best by where the ledger is; of another fault nobody knows what it has to do with that.
+        const is_elsewhere = isLeft(fault) ? await followed : await followed.catch(() => false);
         if (!is_elsewhere || !isLeft(fault) || left === 0) throw fault;
       }
     }
@@ -268,7 +270,7 @@ function followingPool(placement: Placement, open: (url: string) => Pool): Pool 
 
 /** A pool to wherever the ledger of `placement` is. */
 export function openPlaced(placement: Placement, options: PoolOptions): Pool {
-  if (placement.places.length === 1) return createPool(placement.url, options);
+  if (placement.shard === MAIN) return createPool(placement.url, options);
   return followingPool(placement, (url) => createPool(url, options));
 }
 

@@ -8,7 +8,8 @@ import { measureLoad, moveLedger, readLoad, verifyLedger } from '@svc/core/ledge
 import { journalDirectory, openTestLedger, topUp } from '@svc/core/ledger/testing/testing.ts';
 import { chooseShard } from '@svc/core/orgs/place.ts';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { withClient } from '../support/books.ts';
+import { shardsVariable, withClient } from '../support/books.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
 import { until } from '../support/programs/until.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -26,10 +27,10 @@ interface Ended {
 }
 
 /** Runs `svcctl shard …`; what it printed and how it ended. */
-const svcctl = (...words: string[]) => svcctlWith({}, ...words);
+const svcctl = (...words: string[]) => svcctlWith({}, 'shard', ...words);
 
 async function svcctlWith(env: Readonly<Record<string, string>>, ...words: string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [`${root}cli/main.ts`, 'shard', ...words], {
+  const child = spawn(process.execPath, [`${root}cli/main.ts`, ...words], {
     env: {
       ...process.env,
       SVC_DATABASE_URL: world.database_url,
@@ -73,7 +74,7 @@ test('a ledger is made where the settings say and nowhere else', async () => {
   expect(await svcctl('add', 'c')).toMatchObject({ code: 2 });
   const listed = world.shards_variable;
   const url = withLedgerSchema(second.urlOf('shard_c'), 'ledger_c');
-  const added = await svcctlWith({ SVC_LEDGER_SHARDS: `${listed} c=${url}` }, 'add', 'c', '--json');
+  const added = await svcctlWith({ SVC_LEDGER_SHARDS: `${listed} c=${url}` }, 'shard', 'add', 'c', '--json');
   expect(added.code, added.out).toBe(0);
   expect(JSON.parse(added.out)).toMatchObject({ name: 'c', faults: [] });
   expect((await verifyLedger({ url })).findings).toEqual([]);
@@ -88,6 +89,12 @@ test('a move that is called off leaves the ledger where it was, and the place as
     async onStep(step) {
       // While one is at it, another one is not let in.
       if (step === 'copied') expect(await svcctl('move', 'a', '--to', 'a.2')).toMatchObject({ code: 1 });
+      // Both places keep the tables that they have.
+      if (step === 'verified')
+        expect(await svcctlWith({}, 'migrate')).toMatchObject({
+          code: 2,
+          words: expect.stringContaining('a is on its way to a.2'),
+        });
       if (step === 'arrived') throw off;
     },
   });
@@ -139,6 +146,16 @@ test('the place that was left is kept, and nobody can write there, its owner nei
     await client.query('select from ledger_a.book');
   });
   await expect(programs).rejects.toMatchObject({ code: '42501' });
+});
+
+test('a program that does not list the place is told where the ledger is, and a gateway does not start', async () => {
+  const only = { name: 'a', url: world.places[0] as string };
+  const words = /the ledger of a is in a\.2, which SVC_LEDGER_SHARDS does not list/;
+  const pool = createPool(world.database_url, { max: 1, shards: [only] });
+  await expect(pool.shards.at('a').ping()).rejects.toThrow(words);
+  await pool.end();
+  const env = { SVC_LEDGER_SHARDS: shardsVariable([only]) };
+  await expect(startGatewayProcess({ database_url: world.database_url, env })).rejects.toThrow(words);
 });
 
 test('numbers that the old place has given out are not given out again, and svcctl finds the ledger where it is', async () => {

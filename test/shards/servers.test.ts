@@ -1,7 +1,8 @@
 // A server that dies in the middle of a move. Of calls that were answered none is lost or charged twice, and the move goes on.
 // While the server with the ledger is away calls wait or are refused, as ever.
 import { createPool } from '@svc/core/db/index.ts';
-import { moveLedger, type Step } from '@svc/core/ledger/index.ts';
+import type { Db } from '@svc/core/kernel/index.ts';
+import { abortMove, endWithoutOld, moveLedger, type Step } from '@svc/core/ledger/index.ts';
 import { startProxy } from '@svc/core/ledger/testing/proxy.ts';
 import { openOwner } from '@svc/core/ledger/testing/testing.ts';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -15,7 +16,7 @@ let world: World;
 let taken = 0;
 
 beforeAll(async () => {
-  world = await startWorld({ gateways: 1, on: Array.from({ length: 10 }, () => [OLD, NEW]) });
+  world = await startWorld({ gateways: 1, on: Array.from({ length: 15 }, () => [OLD, NEW]) });
 });
 
 /** A ledger that no other test has moved, or left half way. */
@@ -30,23 +31,39 @@ function endsOf({ name, places }: Shard) {
   return { shard: name, from: from!, to: to! };
 }
 
+/** What is done with the installation's database. */
+async function withDb<T>(work: (db: ReturnType<typeof createPool>) => Promise<T>): Promise<T> {
+  const db = createPool(world.database_url, { max: 2 });
+  try {
+    return await work(db);
+  } finally {
+    await db.end();
+  }
+}
+
+/** Ends the move of a shard otherwise than by going on with it. */
+const endBy = <T>(end: (options: ReturnType<typeof endsOf> & { db: Db }) => Promise<T>, shard: Shard) =>
+  withDb((db) => end({ ...endsOf(shard), db }));
+
+const OFF = new Error('the process that moves has ended');
+const stop = () => {
+  throw OFF;
+};
+
 /** Moves a shard; what `works` has for a step is done after it. */
 async function moveWith(
   shard: Shard,
   works: Partial<Record<Step, () => unknown>> = {},
-  options: { readonly to_url?: string; readonly freeze_ms_max?: number } = {},
+  options: { readonly to_url?: string; readonly source_url?: string; readonly freeze_ms_max?: number } = {},
 ) {
   const { from, to, ...ends } = endsOf(shard);
-  const db = createPool(world.database_url, { max: 2 });
-  try {
-    return await moveLedger({
+  return withDb((db) =>
+    moveLedger({
       ...{ ...ends, from, to: { name: to.name, url: options.to_url ?? to.url }, db },
-      ...{ source_url: from.url, freeze_ms_max: options.freeze_ms_max ?? 900 },
+      ...{ source_url: options.source_url ?? from.url, freeze_ms_max: options.freeze_ms_max ?? 900 },
       onStep: async (step) => void (await works[step]?.()),
-    });
-  } finally {
-    await db.end();
-  }
+    }),
+  );
 }
 
 /** What must never be said, whatever has died. */
@@ -171,4 +188,138 @@ test('a transaction that keeps a book for long keeps the move waiting, and calls
   expect(moved.freezes).toBeGreaterThan(1);
   expect(load.seen.filter(({ kind }) => kind !== 'final')).toEqual([]);
   await shard.expectCharged(1, load.seen);
+});
+
+test('a new server that dies again and again while it copies keeps nobody waiting, and the move ends when it stays', async () => {
+  const shard = takeShard();
+  const load = shard.load(4);
+  await load.more(20);
+  for (let deaths = 0; deaths < 4; deaths++) {
+    let restarted: Promise<void> | undefined;
+    const ended = await moveWith(shard, {
+      subscribed: () => {
+        restarted = world.restart(NEW);
+      },
+    }).catch((error: Error) => error);
+    await restarted;
+    expect(ended).toBeInstanceOf(Error);
+    expect((ended as Error).message).not.toMatch(WRONG);
+  }
+  const moved = await moveWith(shard);
+  expect(moved.report).toMatchObject({ ok: true, findings: [] });
+  await load.more(20);
+  await load.stop();
+  expect(load.seen.filter(({ kind }) => kind !== 'final')).toEqual([]);
+  await shard.expectCharged(1, load.seen);
+});
+
+test('a ledger whose old server goes for good when it was just left is in the new place, with every charge', async () => {
+  const shard = takeShard();
+  const before = shard.load(4);
+  await before.more(20);
+  await before.stop();
+  const back = Promise.withResolvers<void>();
+  let restarted: Promise<void> | undefined;
+  const first = moveWith(shard, {
+    left: () => {
+      restarted = world.restart(OLD, () => back.promise);
+      stop();
+    },
+  });
+  await expect(first).rejects.toBe(OFF);
+  // Nobody can be asked whether it was left, so the move says what to do.
+  await expect(moveWith(shard)).rejects.toThrow('a server that has gone for good');
+  expect(await endBy(endWithoutOld, shard)).toMatchObject({ ok: true, findings: [] });
+  const load = shard.load(4);
+  await load.more(20);
+  await load.stop();
+  expect(load.seen.filter(({ kind }) => kind !== 'final')).toEqual([]);
+  await shard.expectCharged(1, [...before.seen, ...load.seen]);
+  back.resolve();
+  await restarted;
+});
+
+test('a ledger whose old server goes before the new place has everything is not taken for moved', async () => {
+  const shard = takeShard();
+  const load = shard.load(2);
+  await load.more(10);
+  await expect(moveWith(shard, { copied: stop })).rejects.toBe(OFF);
+  await expect(endBy(endWithoutOld, shard)).rejects.toThrow('answers, so it has not gone');
+  // A try that was given up has paused the copy, and what came later is not there.
+  const tried = moveWith(shard, { arrived: stop });
+  await expect(tried).rejects.toBe(OFF);
+  await expect(moveWith(shard, { copied: stop })).rejects.toBe(OFF);
+  await load.more(10);
+  await load.stop();
+  await world.restart(OLD, async () => {
+    await expect(endBy(endWithoutOld, shard)).rejects.toThrow('has no whole copy');
+    await expect(endBy(abortMove, shard)).rejects.toThrow('does not answer');
+  });
+  expect((await moveWith(shard)).report).toMatchObject({ ok: true, findings: [] });
+  await shard.expectCharged(1, load.seen);
+});
+
+test('changes that the old server has not kept are missed, and the move begins anew after it was called off', async () => {
+  const shard = takeShard();
+  const load = shard.load(4);
+  await load.more(20);
+  await expect(moveWith(shard, { copied: stop })).rejects.toBe(OFF);
+  const [old, fresh] = await Promise.all(shard.places.map((url) => openOwner(url)));
+  // Away while more is written than the old server may keep for it.
+  const { rows } = await fresh!.query(
+    'select subname from pg_subscription where subdbid = (select oid from pg_database where datname = current_database())',
+  );
+  await fresh!.query(`alter subscription ${rows[0]!['subname']} disable`);
+  await old!.query(`alter system set max_slot_wal_keep_size = '1MB'`);
+  await old!.query('select pg_reload_conf()');
+  await until('the slot is lost', async () => {
+    await old!.query('select pg_switch_wal()');
+    await old!.query('checkpoint');
+    const text = `select from pg_replication_slots where wal_status = 'lost' and database = current_database()`;
+    return (await old!.query(text)).rowCount === 1;
+  });
+  await old!.query('alter system reset max_slot_wal_keep_size');
+  await old!.query('select pg_reload_conf()');
+  await Promise.all([old!.end(), fresh!.end()]);
+  await expect(moveWith(shard)).rejects.toThrow('has not kept what the new place has yet to get');
+  await endBy(abortMove, shard);
+  expect((await moveWith(shard)).report).toMatchObject({ ok: true, findings: [] });
+  await load.more(20);
+  await load.stop();
+  expect(load.seen.filter(({ kind }) => kind !== 'final')).toEqual([]);
+  await shard.expectCharged(1, load.seen);
+});
+
+test('a move that is called off while it copies leaves nothing at the old server, which the new one reaches no more', async () => {
+  const shard = takeShard();
+  const { from, to } = endsOf(shard);
+  const [old, fresh] = await Promise.all([openOwner(from.url), openOwner(to.url)]);
+  const slots = async () =>
+    (await old.query('select slot_name from pg_replication_slots where database = current_database()')).rows;
+  const way = await startProxy(from.url);
+  // The copy of one table waits, and has its own slot meanwhile.
+  const moving = moveWith(
+    shard,
+    { slot: () => fresh.query('begin; lock table ledger.book in share mode'), subscribed: stop },
+    { source_url: way.url },
+  );
+  await expect(moving).rejects.toBe(OFF);
+  await until('a copy waits', async () => (await slots()).length > 1);
+  way.close();
+  const proxy = await startProxy(to.url);
+  // The first try ends half way: it cannot empty what is locked, and its connection breaks.
+  const first = withDb((db) =>
+    abortMove({ ...endsOf(shard), to: { name: to.name, url: proxy.url }, db }).catch((error: Error) => error),
+  );
+  await until('it waits to empty the place', async () => {
+    const text = `select from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = 'ledger.book'::regclass`;
+    return (await fresh.query(text)).rowCount === 1;
+  });
+  expect(await slots()).toEqual([]);
+  proxy.close();
+  expect(await first).toBeInstanceOf(Error);
+  await fresh.query('rollback');
+  await endBy(abortMove, shard);
+  expect((await moveWith(shard)).report).toMatchObject({ ok: true, findings: [] });
+  await Promise.all([old.end(), fresh.end()]);
 });

@@ -1,6 +1,6 @@
 // Moves a shard to another place while calls go on. Run again after whatever end, it goes on.
 import { MAIN, type Pool, type ShardPlaces } from '@svc/core/db/index.ts';
-import { abortMove, moveLedger } from '@svc/core/ledger/index.ts';
+import { abortMove, endWithoutOld, moveLedger, type VerifyReport } from '@svc/core/ledger/index.ts';
 import { type Command, type Input, type Result, UsageError } from '../../command.ts';
 import { withDatabase } from '../../installation.ts';
 import { findRecord, getPlace, getShard } from './named.ts';
@@ -31,6 +31,28 @@ async function abort(pool: Pool, ends: Awaited<ReturnType<typeof endsOf>>): Prom
   };
 }
 
+function judge({ ok, books, entries, meters, findings }: VerifyReport): string[] {
+  return [
+    ...findings.map(({ book_id, check, message }) => `book ${book_id}: ${check}: ${message}`),
+    `${ok ? 'right' : 'NOT RIGHT'}: ${books} books, ${entries} entries, ${meters} metered calls`,
+  ];
+}
+
+async function endAlone(pool: Pool, ends: Awaited<ReturnType<typeof endsOf>>): Promise<Result> {
+  const { shard, from, to } = ends;
+  const report = await endWithoutOld({ ...ends, db: pool });
+  const lines = [
+    `${shard} is in ${to.name}, which had all of ${from.name} when calls waited for the change`,
+    ...judge(report),
+    `never start the server of ${from.name} again with its data`,
+  ];
+  return {
+    json: { shard, from: from.name, to: to.name, ...report },
+    text: lines.join('\n'),
+    ok: report.ok,
+  };
+}
+
 async function move(pool: Pool, ends: Awaited<ReturnType<typeof endsOf>>, input: Input): Promise<Result> {
   const { shard, from, to } = ends;
   const moved = await moveLedger({
@@ -41,21 +63,19 @@ async function move(pool: Pool, ends: Awaited<ReturnType<typeof endsOf>>, input:
     onStep: (_, words) => void process.stderr.write(`${words}\n`),
   });
   const { frozen_ms, freezes, is_compared, report } = moved;
-  const { ok, books, entries, meters, findings } = report;
-  const lines = findings.map(({ book_id, check, message }) => `book ${book_id}: ${check}: ${message}`);
   const waited =
     frozen_ms === null
       ? 'an earlier run had changed the place'
       : `writers waited ${Math.round(frozen_ms)} ms`;
-  lines.push(
+  const lines = [
     `${shard} is in ${to.name}; ${waited}`,
-    `${ok ? 'right' : 'NOT RIGHT'}: ${books} books, ${entries} entries, ${meters} metered calls`,
+    ...judge(report),
     `${from.name} is kept as it was left, and nobody can write there: drop it when you have a backup of ${to.name}`,
-  );
+  ];
   return {
     json: { shard, from: from.name, to: to.name, frozen_ms, freezes, is_compared, ...report },
     text: lines.join('\n'),
-    ok,
+    ok: report.ok,
   };
 }
 
@@ -64,6 +84,10 @@ export const command: Command = {
   flags: {
     to: { type: 'text', doc: 'the place, as SVC_LEDGER_SHARDS lists it', value: 'PLACE', required: true },
     abort: { type: 'switch', doc: 'end a move that has not happened yet, and empty the place' },
+    'old-is-gone': {
+      type: 'switch',
+      doc: 'end a move whose old server has gone for good, where the new place has everything',
+    },
     'source-url': {
       type: 'text',
       doc: 'address of the present place as the server of the new one reaches it; default: that of the settings',
@@ -83,7 +107,8 @@ export const command: Command = {
       throw new UsageError('main is in the database of the installation and moves with it alone');
     return withDatabase(async (pool) => {
       const ends = await endsOf(pool, shard, input.get('to'));
-      return input.has('abort') ? abort(pool, ends) : move(pool, ends, input);
+      if (input.has('abort')) return abort(pool, ends);
+      return input.has('old-is-gone') ? endAlone(pool, ends) : move(pool, ends, input);
     });
   },
 };

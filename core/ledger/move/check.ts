@@ -1,14 +1,33 @@
 // What must be so before a ledger can move, so that no caller sees an error and nothing is written twice.
-import { findFilled, findUnaware, type Place, readLeft, readServer, readVersion } from './place-store.ts';
+import {
+  findFilled,
+  findUnaware,
+  lockMove,
+  type Place,
+  readLeft,
+  readServer,
+  readVersion,
+} from './place-store.ts';
 
 /** A move cannot be made, or not yet; the message says what to do. */
 export class MoveRefused extends Error {
   override readonly name = 'MoveRefused';
 }
 
+export interface MoveEnds {
+  readonly shard: string;
+  readonly from: { readonly name: string; readonly url: string };
+  readonly to: { readonly name: string; readonly url: string };
+}
+
+/** @throws MoveRefused while another process is at it: two of them would give numbers out twice. */
+export async function lockAlone(source: Place, shard: string): Promise<void> {
+  if (!(await lockMove(source))) throw new MoveRefused(`another process moves ${shard} just now`);
+}
+
 /** @throws MoveRefused on the first thing that is not so. */
 export async function checkPlaces(
-  { shard, from, to }: { shard: string; from: { name: string }; to: { name: string } },
+  { shard, from, to }: MoveEnds,
   { source, target, is_followed }: { source: Place; target: Place; is_followed: boolean },
 ): Promise<void> {
   if (source.schema !== target.schema)

@@ -5,9 +5,8 @@
 // Each step looks at what there is and does what is missing, so the same move, begun again after any end, goes on.
 import { type Db, monotonicMs, newUlid, now } from '../../kernel/index.ts';
 import { type VerifyReport, verifyLedger } from '../verify/verify.ts';
-import { checkPlaces, MoveRefused } from './check.ts';
+import { checkPlaces, lockAlone, type MoveEnds, MoveRefused } from './check.ts';
 import {
-  emptyPlace,
   findDifference,
   freeze,
   hasMark,
@@ -15,7 +14,6 @@ import {
   keepSight,
   leavePlace,
   listTables,
-  lockMove,
   openPlace,
   type Place,
   preparePlace,
@@ -53,12 +51,6 @@ const PAUSE_MS = 500;
 const BUSY = new Set(['55P03', '40P01', '57014']);
 /** What the driver says, without a code, of an answer that did not come in time. */
 const UNANSWERED = 'Query read timeout';
-
-interface MoveEnds {
-  readonly shard: string;
-  readonly from: { readonly name: string; readonly url: string };
-  readonly to: { readonly name: string; readonly url: string };
-}
 
 interface MoveOptions extends MoveEnds {
   /** The installation's own database. */
@@ -106,10 +98,22 @@ interface Open {
   readonly sight: Place;
 }
 
+/** @throws MoveRefused when the place does not answer. */
+async function openOrSay({ name, url }: MoveEnds['from']): Promise<Place> {
+  try {
+    return await openPlace(url);
+  } catch (error) {
+    throw new MoveRefused(
+      `${name} does not answer (${(error as Error).message}): run the same command again when it does; of a server that ` +
+        'has gone for good see docs/operate/shards.md',
+    );
+  }
+}
+
 async function openEnds({ from, to }: MoveEnds): Promise<Open & AsyncDisposable> {
   const opened: Place[] = [];
   try {
-    for (const url of [from.url, from.url, to.url, to.url]) opened.push(await openPlace(url));
+    for (const place of [from, from, to, to]) opened.push(await openOrSay(place));
   } catch (error) {
     await Promise.all(opened.map((place) => place.end()));
     throw error;
@@ -136,7 +140,7 @@ export async function moveLedger(options: MoveOptions): Promise<Moved> {
   await using ends = await openEnds(options);
   const { source, target } = ends;
   await lockAlone(source, shard);
-  const name = await replicationName(source, shard, to.name);
+  const name = replicationName(options);
   let moment: Moment | null = null;
   if ((await readLeft(source)) === null) {
     await copy(options, ends, name);
@@ -155,11 +159,6 @@ export async function moveLedger(options: MoveOptions): Promise<Moved> {
   const report = await verifyLedger({ url: to.url });
   await endMove(db, shard);
   return { frozen_ms: moment?.frozen_ms ?? null, freezes: moment?.freezes ?? 0, is_compared, report };
-}
-
-/** @throws MoveRefused while another process is at it: two of them would give numbers out twice. */
-async function lockAlone(source: Place, shard: string): Promise<void> {
-  if (!(await lockMove(source))) throw new MoveRefused(`another process moves ${shard} just now`);
 }
 
 /** Until the new place has everything and keeps up. */
@@ -300,25 +299,4 @@ async function compare({ source, sight }: Open): Promise<void> {
     throw new Error(
       `the places differ; keep the old one and look into it before anything else: ${difference}`,
     );
-}
-
-/** Ends a move that has not happened yet and empties the new place. @throws MoveRefused when it has happened. */
-export async function abortMove(options: MoveEnds & { readonly db: Db }): Promise<void> {
-  const { db, shard, from, to } = options;
-  const source = await openPlace(from.url).catch(() => null);
-  if (source === null)
-    throw new MoveRefused(`${from.name} does not answer, so nobody can say whether it was left`);
-  const target = await openPlace(to.url);
-  try {
-    if ((await readLeft(source)) !== null)
-      throw new MoveRefused(`the ledger is in ${to.name} already: run the move again to end it`);
-    await lockAlone(source, shard);
-    const name = await replicationName(source, shard, to.name);
-    await dropSubscription(target, name);
-    await dropPublication(source, name);
-    await emptyPlace(target);
-    await endMove(db, shard);
-  } finally {
-    await Promise.all([source.end(), target.end()]);
-  }
 }

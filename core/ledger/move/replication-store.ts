@@ -1,14 +1,15 @@
 // The replication of a move: a publication and a slot at the old place, a subscription at the new one, all of one name.
 // https://www.postgresql.org/docs/18/logical-replication.html
 import pg from 'pg';
+import { ledgerSchemaOf } from '../../db/index.ts';
 import { monotonicMs, sha256Hex } from '../../kernel/index.ts';
-import { MoveRefused } from './check.ts';
+import { type MoveEnds, MoveRefused } from './check.ts';
 import { listTables, type Place } from './place-store.ts';
 
 /** Slots have one name per server, on which several installations may have ledgers of one name. */
-export async function replicationName(source: Place, shard: string, to: string): Promise<string> {
-  const [row] = await source.query<{ database: string }>('select current_database() as database');
-  return `svc_move_${shard}_${sha256Hex(`${row!.database} ${source.schema} ${to}`).slice(0, 8)}`;
+export function replicationName({ shard, from, to }: MoveEnds): string {
+  const database = new URL(from.url).pathname.slice(1);
+  return `svc_move_${shard}_${sha256Hex(`${database} ${ledgerSchemaOf(from.url)} ${to.name}`).slice(0, 8)}`;
 }
 
 /** Of every table whose rows move. */
@@ -65,14 +66,36 @@ export async function followFast(target: Place, name: string): Promise<void> {
   await target.query(`alter subscription ${name} set (synchronous_commit = off)`);
 }
 
-/** From here on nothing is applied any more, whatever the old server has to say when it comes back. */
+/** What a paused subscription says while its place has everything that was written at the old one. */
+const WHOLE = 'whole';
+
+/**
+ * From here on nothing is applied any more, whatever the old server has to say when it comes back. Says at the new place, which has
+ * every change just now, that it has: should the old server never come back, nobody else knows.
+ */
 export async function pauseSubscription(target: Place, name: string, answer_ms: number): Promise<void> {
-  await target.query(`alter subscription ${name} disable`, [], { answer_ms });
+  await target.query(
+    `begin; alter subscription ${name} disable; comment on subscription ${name} is '${WHOLE}'; commit`,
+    [],
+    { answer_ms },
+  );
 }
 
 /** It goes on where it stopped. */
 export async function resumeSubscription(target: Place, name: string): Promise<void> {
-  await target.query(`alter subscription ${name} enable`);
+  await target.query(
+    `begin; comment on subscription ${name} is null; alter subscription ${name} enable; commit`,
+  );
+}
+
+/** Whether the new place had everything when the subscription was paused. */
+export async function isWhole(target: Place, name: string): Promise<boolean> {
+  const rows = await target.query(
+    `select from pg_subscription where subname = $1 and obj_description(oid, 'pg_subscription') = $2
+        and subdbid = (select oid from pg_database where datname = current_database())`,
+    [name, WHOLE],
+  );
+  return rows.length > 0;
 }
 
 /** The server's own library refuses parameters that are ours. */
@@ -125,19 +148,63 @@ export async function dropSubscription(target: Place, name: string): Promise<voi
   await target.query(`drop subscription ${name}`);
 }
 
+/**
+ * Ends the subscription of a move that is called off, and before it what its unfinished copies have at the old server: a slot each,
+ * for which that server would keep its log for ever. The new server ends them itself if it reaches the old one just then, and
+ * says nothing if not. Their names are known as long as the subscription is there.
+ */
+export async function callOff(source: Place, target: Place, name: string): Promise<void> {
+  if ((await findSubscription(target, name)) !== null) {
+    await target.query(`alter subscription ${name} disable`);
+    await untilFree(source, await findCopySlots(source, target, name), () => endCopies(target, name));
+  }
+  await dropSubscription(target, name);
+}
+
+/** https://www.postgresql.org/docs/18/logical-replication-subscription.html#LOGICAL-REPLICATION-SUBSCRIPTION-SLOT */
+async function findCopySlots(source: Place, target: Place, name: string): Promise<string[]> {
+  const [made] = await target.query<{ oid: string; system: string }>(
+    `select oid::text, (select system_identifier from pg_control_system())::text as system from pg_subscription where subname = $1
+        and subdbid = (select oid from pg_database where datname = current_database())`,
+    [name],
+  );
+  const rows = await source.query<{ slot: string }>(
+    'select slot_name::text as slot from pg_replication_slots where slot_name ~ $1',
+    [`^pg_${made!.oid}_sync_[0-9]+_${made!.system}$`],
+  );
+  return rows.map(({ slot }) => slot);
+}
+
+/** A disabled subscription begins no copy, but those that run go on to their end. */
+async function endCopies(target: Place, name: string): Promise<void> {
+  await target.query('select pg_terminate_backend(pid) from pg_stat_subscription where subname = $1', [name]);
+}
+
 /** The old server finds out within this time that nobody listens any more (`wal_sender_timeout`). */
 const SLOT_FREE_MS = 90_000;
 const SLOT_POLL_MS = 50;
 
 /** What is left at the old place. @throws MoveRefused while its server still sends. */
 export async function dropPublication(source: Place, name: string): Promise<void> {
-  const until = monotonicMs() + SLOT_FREE_MS;
-  while (!(await dropSlot(source, name))) {
-    if (monotonicMs() > until)
-      throw new MoveRefused(`the old server still sends from its slot ${name}: run the same command again`);
-    await new Promise((resolve) => setTimeout(resolve, SLOT_POLL_MS));
-  }
+  await untilFree(source, [name]);
   await source.query(`drop publication if exists ${name}`);
+}
+
+/** Drops `slots`, each when nobody listens to it any more; `meanwhile` sees to that. @throws MoveRefused while one does. */
+async function untilFree(
+  source: Place,
+  slots: readonly string[],
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<void> {
+  const until = monotonicMs() + SLOT_FREE_MS;
+  for (const slot of slots) {
+    while (!(await dropSlot(source, slot))) {
+      if (monotonicMs() > until)
+        throw new MoveRefused(`the old server still sends from its slot ${slot}: run the same command again`);
+      await meanwhile();
+      await new Promise((resolve) => setTimeout(resolve, SLOT_POLL_MS));
+    }
+  }
 }
 
 /** Whether the slot is gone, for which the old server would keep its log. */
