@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inclusionPath, leafHash, rootOfPath, treeHash } from './merkle.ts';
+import { GrowingTree, inclusionPath, leafHash, rootOfPath, treeHash } from './merkle.ts';
 
 test('trees have the hashes of the vectors that Certificate Transparency published', () => {
   const leaves = [
@@ -49,4 +49,23 @@ test('a path leads to the root from its own leaf and place, and from no other', 
       expect(rootOfPath({ leaf: leaves[index]!, index: size, size, path })).toBeNull();
     }),
   );
+});
+
+test('a tree that grows counts its leaves and has at each size the hash that the standard gives by halves', () => {
+  const leaves = Array.from({ length: 33 }, (_, i) => leafHash(Buffer.from([i])));
+  const tree = new GrowingTree();
+  for (const [i, leaf] of leaves.entries()) {
+    tree.add(leaf);
+    expect(tree.size).toBe(i + 1);
+    const path = inclusionPath(leaves.slice(0, i + 1), i);
+    expect(rootOfPath({ leaf, index: i, size: i + 1, path })).toEqual(tree.root());
+  }
+});
+
+test('no root has a place before the first, and none a path that is too short', () => {
+  const leaves = Array.from({ length: 5 }, (_, i) => leafHash(Buffer.from([i])));
+  const path = inclusionPath(leaves, 0);
+  expect(rootOfPath({ leaf: leaves[0]!, index: -1, size: 5, path })).toBeNull();
+  expect(rootOfPath({ leaf: leaves[0]!, index: -1, size: 1, path: [] })).toBeNull();
+  expect(rootOfPath({ leaf: leaves[0]!, index: 0, size: 5, path: path.slice(1) })).toBeNull();
 });

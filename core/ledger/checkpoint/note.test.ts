@@ -26,6 +26,24 @@ test.each([
   expect(() => openNote(signed, signer.verifier_key)).toThrow(words);
 });
 
+test('each letter of a signature counts, the last one too, whose last bits stand for nothing', () => {
+  const end = note.lastIndexOf('=');
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const next = letters[letters.indexOf(note[end - 1]!) + 1];
+  expect(() => openNote(`${note.slice(0, end - 1)}${next}=\n`, signer.verifier_key)).toThrow(
+    'one of them was changed',
+  );
+});
+
+test('among the signatures of others that of the key is found', () => {
+  const others = [
+    noteSigner('other-log', Buffer.alloc(32, 7)).sign(TEXT),
+    noteSigner('svc-ledger', Buffer.alloc(32, 8)).sign(TEXT),
+  ].map((signed) => signed.slice(TEXT.length + 1));
+  const own = note.slice(TEXT.length + 1);
+  expect(openNote(`${TEXT}\n${others.join('')}${own}`, signer.verifier_key)).toBe(TEXT);
+});
+
 test.each([
   '',
   'svc-ledger',
