@@ -74,15 +74,34 @@ test('the rail and the currency follow the country', () => {
   expect(priceTopup(facts(inState('29')), 50_000).quote).toMatchObject({
     rail: 'rail-a',
     min_amount_minor: 50_000,
+    fees: { rail: 'rail-a', items: terms.fees['rail-a'] },
   });
   expect(priceTopup(facts(abroad('EUR')), 500).quote).toMatchObject({
     rail: 'rail-b',
     min_amount_minor: 500,
+    fees: { rail: 'rail-b', items: terms.fees['rail-b'] },
   });
   expect(currencyOf({ country: 'IN', currency: 'USD' })).toBe('INR');
   for (const currency of ['INR', 'CHF', 'usd', '']) {
     expect(() => currencyOf({ country: 'CH', currency })).toThrow(/cannot be paid in/);
   }
+});
+
+test('who cannot pay in a currency is told those that are sold outside India, rupees not among them', () => {
+  expect(() => currencyOf({ country: 'CH', currency: 'CHF' })).toThrow(
+    expect.objectContaining({
+      code: 'currency_not_supported',
+      details: { currencies: ['USD', 'EUR', 'GBP', 'SGD', 'AED', 'AUD', 'CAD', 'JPY'] },
+    }),
+  );
+});
+
+test('the document of a payment in another currency has its worth in rupees at mid rates; one in rupees has none', () => {
+  const rate = (who: Partial<Billing>) => priceTopup(facts(who), 50_000).tax.inr_rate;
+  expect(rate(abroad('USD'))).toBe('88.70000000');
+  expect(rate(abroad('EUR'))).toBe('102.99581979');
+  expect(rate(abroad('JPY'))).toBe('0.57078507');
+  expect(rate(inState('07'))).toBeNull();
 });
 
 test('an amount below the least is quoted, one that buys more than the most is refused, to the minor unit', () => {
@@ -92,6 +111,7 @@ test('an amount below the least is quoted, one that buys more than the most is r
     expect(() => priceTopup(facts(abroad('USD')), amount)).toThrow(
       expect.objectContaining({
         code: 'amount_too_large',
+        param: 'amount_minor',
         details: { max_amount_minor: 1_000_000, currency: 'USD' },
       }),
     );

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sha256 } from '../../kernel/index.ts';
 import { noteSigner, openNote } from './note.ts';
 
 const signer = noteSigner('svc-ledger', Buffer.alloc(32, 7));
@@ -44,11 +45,42 @@ test('among the signatures of others that of the key is found', () => {
   expect(openNote(`${TEXT}\n${others.join('')}${own}`, signer.verifier_key)).toBe(TEXT);
 });
 
+test('a signature is one where its line has nothing else, behind the empty line', () => {
+  const line = note.slice(TEXT.length + 1, -1);
+  for (const signed of [`${TEXT}\n ${line}\n`, `${TEXT}\n${line} \n`, `${line}\n\n${TEXT}`])
+    expect(() => openNote(signed, signer.verifier_key)).toThrow('not signed by the key');
+  expect(() => openNote(note.replace('— svc-ledger ', '— svc-other '), signer.verifier_key)).toThrow(
+    'not signed by the key',
+  );
+});
+
+test('a text of one empty line can be signed too', () => {
+  expect(openNote(signer.sign('\n'), signer.verifier_key)).toBe('\n');
+});
+
+test('spaces around a verifier key, as files end with, are passed over', () => {
+  expect(openNote(note, ` ${signer.verifier_key}\n`)).toBe(TEXT);
+});
+
+const [name, id, encoded] = signer.verifier_key.split(/\+/) as [string, string, string];
+/** A verifier key whose id is right, of `bytes`: the kind of signature and the public key. */
+const keyOf = (bytes: Buffer) => {
+  const hash = sha256(Buffer.concat([Buffer.from(`${name}\n\x01`), bytes.subarray(1)]));
+  return `${name}+${hash.toString('hex', 0, 4)}+${bytes.toString('base64')}`;
+};
+
 test.each([
-  '',
-  'svc-ledger',
-  'svc-ledger+00000000+AQ==',
-  signer.verifier_key.replace(/\+[0-9a-f]{8}\+/, '+00000000+'),
-])('the verifier key %j is refused', (key) => {
-  expect(() => openNote(note, key)).toThrow('key');
+  ['nothing', ''],
+  ['a name alone', 'svc-ledger'],
+  ['a key of no length', 'svc-ledger+00000000+AQ=='],
+  ['a name with a space', `svc ledger+${id}+${encoded}`],
+  ['more behind the key', `${signer.verifier_key} more`],
+  ['another kind of signature', keyOf(Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 9)]))],
+  ['a key that is a byte too long', keyOf(Buffer.concat([Buffer.from([1]), Buffer.alloc(33, 9)]))],
+])('%s is no verifier key', (_, key) => {
+  expect(() => openNote(note, key)).toThrow('is no verifier key');
+});
+
+test('a verifier key with the id of another is damaged', () => {
+  expect(() => openNote(note, `${name}+00000000+${encoded}`)).toThrow('is damaged');
 });

@@ -49,7 +49,11 @@ export function openNote(note: string, verifier_key: string): string {
     const signed = Buffer.from(parts[2]!, 'base64');
     if (!signed.subarray(0, 4).equals(key_id)) continue;
     // The decoder passes over bits that stand for nothing: a signature has one way to be written.
-    if (signed.toString('base64') === parts[2] && ed25519Verify(public_key, Buffer.from(text), signed.subarray(4))) return text;
+    if (
+      signed.toString('base64') === parts[2] &&
+      ed25519Verify(public_key, Buffer.from(text), signed.subarray(4))
+    )
+      return text;
     throw new Error('the signature does not belong to this text: one of them was changed');
   }
   throw new Error(`the note is not signed by the key ${name}+${id}`);

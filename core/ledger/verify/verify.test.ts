@@ -24,18 +24,21 @@ const db = createPool(url);
 const owner = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);
-const dir = join(tmpdir(), `svc-dump-${process.pid}`);
+/** Kept where it is named: `LEDGER_DUMP=core/ledger/verify/fixtures` writes anew what book.test.ts reads. */
+const kept = process.env['LEDGER_DUMP'];
+const dir = kept ?? join(tmpdir(), `svc-dump-${process.pid}`);
 afterAll(async () => {
   await ledger.close();
   await owner.end();
   await db.end();
   journal.remove();
-  rmSync(dir, { recursive: true, force: true });
+  if (kept === undefined) rmSync(dir, { recursive: true, force: true });
 });
 
+const RUN = '0b4f8f5e-5f3c-4f0a-9d9f-2a1b7c8d9e0f';
 const OTHER = { search_units: 2, audio_output_tokens: 7 };
 
-/** Two books with grants, settles in several blocks, some with other units, a write-off, a call of cost 0, an expiry, open holds, and a gift of granted and paid credit that was taken back. */
+/** Two books with grants, settles in several blocks, some with other units, a write-off, a call of cost 0, an expiry, open holds, a run with its budget, and a gift of granted and paid credit that was taken back. */
 async function busyBooks(): Promise<number[]> {
   const books = [await makeBook(db, { amount: 5_000 }), await makeBook(db, { amount: 400 })];
   const [first, second] = books.map(subjectOf);
@@ -71,8 +74,12 @@ async function busyBooks(): Promise<number[]> {
     status: 'taken',
   });
   expect(await restore(db, { ...gift, debit_kind: 'gift' })).toMatchObject({ amount_micro_usd: 60 });
+  const budget = { run: RUN, max_micro_usd: microUsd(500) };
+  const inRun = { ...holdOf(first!, 90), budget };
+  await ledger.hold(inRun);
+  await ledger.settle({ ...settleOf(first!, inRun.request_id, 65), run: RUN });
   await ledger.hold(holdOf(first!, 77));
-  await ledger.hold(holdOf(first!, 78));
+  await ledger.hold({ ...holdOf(first!, 78), budget });
   return books;
 }
 
@@ -81,9 +88,9 @@ const books = await busyBooks();
 test('a ledger in use is found right, from the database and from a dump of it', async () => {
   const report = await verifyLedger({ url });
   expect(report.findings).toEqual([]);
-  expect(report).toMatchObject({ ok: true, books: 2, entries: 2 + 3 + 8 + 1 + 3, meters: 13, more: 0 });
+  expect(report).toMatchObject({ ok: true, books: 2, entries: 2 + 3 + 8 + 1 + 3 + 1, meters: 14, more: 0 });
   const counts = await dumpLedger(url, dir);
-  expect(counts).toMatchObject({ book: 2, entry: 17, meter: 13, hold: 2, writeoff: 1 });
+  expect(counts).toMatchObject({ book: 2, entry: 18, meter: 14, run: 1, hold: 2, writeoff: 1 });
   expect(await verifyLedger({ dump: dir })).toEqual(report);
   const { rows } = await owner.query<{ org_id: string }>(
     'select org_id from ledger.book where book_id = $1',
@@ -162,7 +169,7 @@ const TAMPERINGS: [what: string, statement: string, check: string][] = [
   ],
   [
     'the amount of credit that was put back',
-    `update ledger.lot set amount = amount + 1 where ${A} and origin_seq < seq and is_grant`,
+    `update ledger.lot set amount = amount + 1 where ${A} and origin_seq < seq and not is_grant`,
     'restore',
   ],
   [
@@ -179,6 +186,9 @@ const TAMPERINGS: [what: string, statement: string, check: string][] = [
   ['a window', `update ledger.win set spent = spent - 1 where ${A} and kind = 1`, 'window'],
   ['the held part of a window', `update ledger.win set held = held + 1 where ${A} and kind = 2`, 'window'],
   ['a deleted window', `delete from ledger.win where ${A} and kind = 2`, 'window'],
+  ['the spend of a run', `update ledger.run set spent = spent - 1 where ${A}`, 'run'],
+  ['the held part of a run', `update ledger.run set held = held + 1 where ${A}`, 'run'],
+  ['a deleted run', `delete from ledger.run where ${A}`, 'run'],
   ['a hold', `update ledger.hold set amount = amount + 1 where ${A}`, 'hold'],
   ['available', `update ledger.book set available = available + 1 where ${A}`, 'balance'],
   [
@@ -219,7 +229,7 @@ test.each(TAMPERINGS)('%s is found', async (_, statement, check) => {
   }
 });
 
-const TABLES = ['book', 'lot', 'burn', 'budget', 'win', 'hold', 'entry', 'meter', 'block', 'writeoff'];
+const TABLES = ['book', 'lot', 'burn', 'budget', 'win', 'run', 'hold', 'entry', 'meter', 'block', 'writeoff'];
 for (const table of TABLES) {
   await owner.query(`create table backup_${table} as select * from ledger.${table}`);
 }

@@ -37,13 +37,14 @@ export async function verifyLedger(
   const org_id = options.org_id ?? null;
   const source = 'url' in from ? await openDatabase(from.url, org_id) : await openDump(from.dump, org_id);
   try {
-    return await verify(source);
+    return await verifySource(source);
   } finally {
     await source.close();
   }
 }
 
-async function verify(source: Source): Promise<VerifyReport> {
+/** The same of tables from anywhere; each is read once, in its order. */
+export async function verifySource(source: Source): Promise<VerifyReport> {
   const findings: Finding[] = [];
   let more = 0;
   const report = (book: string, check: string, message: string) => {
