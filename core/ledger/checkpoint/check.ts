@@ -43,13 +43,14 @@ async function rebuild(ledger: Db, spans: readonly Span[]): Promise<Map<number, 
 
 /**
  * Whether the ledgers still hold what `note` signed; `verifier_key` is the installation's, kept apart from it. That the
- * hash of a block is the hash of its content is not looked at here (`verifyLedger`).
+ * hash of a block is the hash of its content is not looked at here (`verifyLedger`). Reads `limit` books at a time.
  * @throws Error where the note is not signed by that key, or is no checkpoint.
  */
 export async function checkCheckpoint(
   pool: Db & { readonly shards: Shards },
   note: string,
   verifier_key: string,
+  limit = BOOKS,
 ): Promise<CheckpointReport> {
   const { checkpoint_no, taken_at, books, root } = readStatement(openNote(note, verifier_key));
   const tree = new GrowingTree();
@@ -58,7 +59,7 @@ export async function checkCheckpoint(
     findings.push({ shard, book_id, check: 'checkpoint', message });
   for (const shard of [...pool.shards.names].sort()) {
     for (let after = 0; ; ) {
-      const heads = await readHeads(pool, { shard, checkpoint_no, after, limit: BOOKS });
+      const heads = await readHeads(pool, { shard, checkpoint_no, after, limit });
       const now = await rebuild(pool.shards.at(shard), heads);
       for (const signed of heads) {
         const found = now.get(signed.book_id)!;
@@ -68,7 +69,7 @@ export async function checkCheckpoint(
         const { first_block, last_block, book_id } = signed;
         report(shard, book_id, `blocks ${first_block} to ${last_block} are not those that were signed`);
       }
-      if (heads.length < BOOKS) break;
+      if (heads.length < limit) break;
       after = heads.at(-1)!.book_id;
     }
   }

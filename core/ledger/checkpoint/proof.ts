@@ -43,17 +43,18 @@ async function pathInBook(ledger: Db, { block_no }: Found, head: BookHead): Prom
 async function placeOfBook(
   pool: Db & { readonly shards: Shards },
   of: Found & Pick<CheckpointRow, 'checkpoint_no'>,
+  limit: number,
 ): Promise<{ index: number; path: string[] }> {
   const leaves: Buffer[] = [];
   let index = -1;
   for (const shard of [...pool.shards.names].sort()) {
     for (let after = 0; ; ) {
-      const heads = await readHeads(pool, { shard, checkpoint_no: of.checkpoint_no, after, limit: BOOKS });
+      const heads = await readHeads(pool, { shard, checkpoint_no: of.checkpoint_no, after, limit });
       for (const head of heads) {
         if (shard === of.shard && head.book_id === of.book_id) index = leaves.length;
         leaves.push(bookLeaf(shard, head));
       }
-      if (heads.length < BOOKS) break;
+      if (heads.length < limit) break;
       after = heads.at(-1)!.book_id;
     }
   }
@@ -62,11 +63,13 @@ async function placeOfBook(
 
 /**
  * The proof of a call. Beside the call it has the other calls of its block, which are of the same organization.
+ * Reads `limit` books at a time.
  * @throws ServiceError not_found where the call was not metered, state_conflict while no checkpoint covers it.
  */
 export async function proveCall(
   pool: Db & { readonly shards: Shards },
   request_id: RequestId,
+  limit = BOOKS,
 ): Promise<Proof> {
   const found = await findCall(pool.shards, request_id);
   const covering = await findCoveringHead(pool, found);
@@ -74,7 +77,7 @@ export async function proveCall(
     throw new ServiceError('state_conflict', 'No checkpoint covers this call yet: one is taken each day.');
   const ledger = pool.shards.at(found.shard);
   const { checkpoint_no, note, verifier_key, first_block, last_block, head } = covering;
-  const { index, path } = await placeOfBook(pool, { ...found, checkpoint_no });
+  const { index, path } = await placeOfBook(pool, { ...found, checkpoint_no }, limit);
   return {
     format: 'svc ledger proof 1',
     request_id,

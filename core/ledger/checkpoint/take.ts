@@ -39,6 +39,14 @@ interface Book {
   readonly head: Buffer;
 }
 
+/** @throws BrokenHistory where a book that was signed, up to the number `last`, is no longer there. */
+function checkAllThere(signed: readonly BookHead[], books: readonly Book[], last: number): void {
+  const there = new Set(books.map(({ book_id }) => book_id));
+  for (const { book_id, last_block } of signed)
+    if (book_id <= last && !there.has(book_id))
+      throw new BrokenHistory(`book ${book_id} is gone, which was signed up to block ${last_block}`);
+}
+
 /** How far each of `books` goes now; `before` is how far the last checkpoint went. */
 async function headsOf(
   ledger: Db,
@@ -104,13 +112,14 @@ async function treesOf(
 
 /**
  * Takes a checkpoint of all ledgers now and signs it. Calls go on meanwhile: of each book the checkpoint has what it was
- * when it was looked at, and history behind that never changes.
+ * when it was looked at, and history behind that never changes. `limit` books are read at a time.
  * @throws BrokenHistory where a ledger is not what was signed before; nothing is signed then.
  */
 export async function takeCheckpoint(
   pool: CheckpointPool,
   signer: NoteSigner,
   taken_at: Date,
+  limit = BOOKS,
 ): Promise<CheckpointRow> {
   return pool.transaction(async (db) => {
     await lockCheckpoints(db);
@@ -120,13 +129,14 @@ export async function takeCheckpoint(
     for (const shard of [...pool.shards.names].sort()) {
       const ledger = pool.shards.at(shard);
       for (let after = 0; ; ) {
-        const books = await readBooks(ledger, { after, limit: BOOKS });
-        const signed = await readHeads(db, { shard, checkpoint_no, after, limit: BOOKS });
+        const books = await readBooks(ledger, { after, limit });
+        const signed = await readHeads(db, { shard, checkpoint_no, after, limit });
         const before = new Map(signed.map((head) => [head.book_id, head]));
+        checkAllThere(signed, books, books.length < limit ? Infinity : books.at(-1)!.book_id);
         const { all, moved } = await headsOf(ledger, books, before);
         if (moved.length > 0) await insertHeads(db, { shard, checkpoint_no, heads: moved });
         for (const book of all) tree.add(bookLeaf(shard, book));
-        if (books.length < BOOKS) break;
+        if (books.length < limit) break;
         after = books.at(-1)!.book_id;
       }
     }

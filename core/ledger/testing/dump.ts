@@ -30,7 +30,7 @@ const namesOf = (table: TableName) => COLUMNS[table].split(/\s+/);
 
 /** The tables of the dump, to be changed. */
 export class Tables {
-  private readonly tables = new Map(
+  private readonly tables = new Map<TableName, Record<string, string | null>[]>(
     TABLE_NAMES.map((table) => {
       const lines = readFileSync(join(fixtures, `${table}.ndjson`), 'utf8')
         .trim()
