@@ -89,6 +89,9 @@ function checkTax(
 ): void {
   const isIndia = org.billing_country === 'IN';
   const { gstin, tax_status } = next;
+  // Before the status, which follows from a GSTIN: the fault names what was sent.
+  if (!isIndia && gstin !== null)
+    throw invalid('gstin', 'unsupported', 'A GSTIN belongs to an organization in India.');
   if (isIndia === (tax_status === 'overseas')) {
     const words = isIndia
       ? 'The tax status of an organization in India cannot be overseas.'
@@ -99,7 +102,6 @@ function checkTax(
     if (tax_status !== 'gst_registered' && tax_status !== 'sez') return;
     throw invalid('gstin', 'missing', 'This tax status needs a GSTIN.');
   }
-  if (!isIndia) throw invalid('gstin', 'unsupported', 'A GSTIN belongs to an organization in India.');
   const verdict = checkGstin(gstin);
   if (verdict.valid) return;
   const details = { reason: verdict.reason };
