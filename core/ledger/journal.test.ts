@@ -1,10 +1,22 @@
+// What a journal is on disk, whose it is, what becomes of its file; and that PostgreSQL gone at settle loses nothing.
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestPostgres } from '../../test/support/postgres.ts';
 import { endWithUs } from '../../test/support/watch.ts';
 import { createPool, migrate } from '../db/index.ts';
@@ -22,6 +34,150 @@ import {
 } from './testing/testing.ts';
 
 const subject = { book_id: 1, key_no: 2, project_no: 3 };
+const aSettle = (cost = 1) => settleOf(subject, newRequestId(), cost);
+
+let dir: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ dir, remove } = journalDirectory());
+});
+afterEach(() => remove());
+
+const files = () => readdirSync(dir);
+const only = () => join(dir, files()[0] as string);
+const read = () => readJournal(readFileSync(only(), 'utf8'));
+
+/** The text of a journal with one settle, and the parts of its owner's name. */
+async function written(): Promise<{ text: string; owner: string[]; settle: ReturnType<typeof aSettle> }> {
+  const journal = new Journal(dir, silentLog);
+  const settle = aSettle();
+  await journal.append([settle]);
+  const found = { text: readFileSync(only(), 'utf8'), owner: (files()[0] as string).split('~'), settle };
+  journal.booked(settle.request_id);
+  await journal.close();
+  expect(files()).toEqual([]);
+  return found;
+}
+
+const adopt = () => new Journal(dir, silentLog).adopt();
+const MINUTE_MS = 60_000;
+
+test('the journal of another host is adopted once its owner has not touched it for ten minutes, and not before', async () => {
+  const { text, owner, settle } = await written();
+  const path = join(dir, ['other-host', ...owner.slice(1)].join('~'));
+  writeFileSync(path, text);
+  const untouchedFor = (ms: number) => utimesSync(path, new Date(), new Date(Date.now() - ms));
+  untouchedFor(9 * MINUTE_MS);
+  expect(await adopt()).toEqual([]);
+  untouchedFor(11 * MINUTE_MS);
+  expect(await adopt()).toEqual([settle]);
+});
+
+test('an owner that lives shows it to other hosts', async () => {
+  const journal = new Journal(dir, silentLog);
+  // Without a file there is nothing to show.
+  await journal.touch();
+  expect(files()).toEqual([]);
+  await journal.append([aSettle()]);
+  utimesSync(only(), new Date(0), new Date(0));
+  await journal.touch();
+  expect(Date.now() - statSync(only()).mtimeMs).toBeLessThan(MINUTE_MS);
+  await journal.close();
+});
+
+test('on the same host a journal belongs to its process as long as that lives, and a reused number is another process', async () => {
+  const { text, owner, settle } = await written();
+  const [host, , start, nonce] = owner as [string, string, string, string];
+  const parent = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+  const since = parent.slice(parent.lastIndexOf(')') + 2).split(' ')[19] as string;
+  const of = async (pid: number, begun: string) => {
+    writeFileSync(join(dir, [host, pid, begun, nonce].join('~')), text);
+    const adopted = await adopt();
+    rmSync(dir, { recursive: true });
+    mkdirSync(dir);
+    return adopted;
+  };
+  expect(await of(process.ppid, since)).toEqual([]);
+  expect(await of(process.ppid, `${since}1`)).toEqual([settle]);
+  // No process has this number.
+  expect(await of(2 ** 30, start)).toEqual([settle]);
+  expect(await of(2 ** 30, '')).toEqual([settle]);
+  // Of this very process, and no client of it owns it.
+  expect(await of(process.pid, start)).toEqual([settle]);
+});
+
+test('what is no journal is left alone, and a directory that is not there has none', async () => {
+  const { text, owner } = await written();
+  const aside = [owner.slice(0, 1), process.pid, 1, 'nonce.journal.damaged'].flat().join('~');
+  writeFileSync(join(dir, aside), text);
+  expect(await adopt()).toEqual([]);
+  expect(files()).toEqual([aside]);
+  expect(await new Journal(join(dir, 'none'), silentLog).adopt()).toEqual([]);
+});
+
+test('what was adopted is on disk as this process’s own, until it is booked', async () => {
+  const { text, owner, settle } = await written();
+  const [host, pid, , nonce] = owner;
+  writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), text);
+  const journal = new Journal(dir, silentLog);
+  expect(await journal.adopt()).toEqual([settle]);
+  expect(journal.size).toBe(1);
+  expect(read()).toEqual({ settles: [settle], damaged: 0 });
+  expect(files()).toHaveLength(1);
+  expect(await adopt()).toEqual([]);
+  await journal.close();
+  // Closed, it belongs to nobody and is there for the next client.
+  expect(await adopt()).toEqual([settle]);
+});
+
+test('a file that another process took over is begun anew with all that is open', async () => {
+  const journal = new Journal(dir, silentLog);
+  const [first, booked, last] = [aSettle(1), aSettle(2), aSettle(3)];
+  await journal.append([first, booked]);
+  journal.booked(booked.request_id);
+  renameSync(only(), `${dir}/taken`);
+  await journal.append([last]);
+  rmSync(join(dir, 'taken'));
+  expect(read()).toEqual({ settles: [first, last], damaged: 0 });
+  expect(journal.size).toBe(2);
+  await journal.close();
+});
+
+test('a disk that refuses makes the append fail, and the next one tries again; what is on it is for its owner alone', async () => {
+  const place = join(dir, 'below', 'journals');
+  writeFileSync(join(dir, 'below'), 'a file where a directory should be');
+  const journal = new Journal(place, silentLog);
+  await expect(journal.append([aSettle(1)])).rejects.toThrow();
+  expect(journal.size).toBe(0);
+  rmSync(join(dir, 'below'));
+  const settle = aSettle(2);
+  await journal.append([settle]);
+  const path = join(place, readdirSync(place)[0] as string);
+  expect(readJournal(readFileSync(path, 'utf8')).settles).toEqual([settle]);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  await journal.close();
+});
+
+test('an acknowledgement of what was never written is none, and each settle is booked once', async () => {
+  const journal = new Journal(dir, silentLog);
+  const [one, two] = [aSettle(1), aSettle(2)];
+  journal.booked(one.request_id);
+  await journal.append([one, two]);
+  journal.booked(one.request_id);
+  journal.booked(one.request_id);
+  await journal.close();
+  expect(readFileSync(only(), 'utf8').split('\n')).toHaveLength(4);
+  expect(read().settles).toEqual([two]);
+});
+
+test('a line is whole when its checksum is that of its text', () => {
+  const settle = aSettle();
+  const text = `{"settle":${JSON.stringify(settle)}}`;
+  expect(readJournal(`00000000 ${text}\n`)).toEqual({ settles: [], damaged: 1 });
+  expect(readJournal(`not a checksum at all\n\n`)).toEqual({ settles: [], damaged: 1 });
+  expect(readJournal('')).toEqual({ settles: [], damaged: 0 });
+});
+
 const someSettles = (n: number) =>
   Array.from({ length: n }, (_, i) => settleOf(subject, newRequestId(), i + 1));
 /** A name whose owner cannot be alive: this host, a process of another start time. */

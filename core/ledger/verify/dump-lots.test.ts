@@ -147,6 +147,11 @@ const BURNS: Case[] = [
     (t) => t.set('burn', { ...A, block_no: '4' }, { lot_no: '3' }),
     '1: burn burn burn burn burn burn burn lot lot granted lot',
   ],
+  [
+    'an expiry that burns a lot that is not there',
+    (t) => t.set('burn', { ...A, block_no: '4' }, { lot_no: '9' }),
+    '1: burn burn burn burn burn burn burn lot lot granted lot',
+  ],
   ['an expiry of no lot', (t) => t.set('entry', { ...A, seq: '4' }, { ref_id: null }), '1: hash burn'],
   [
     'a call for the burn of a debit',
