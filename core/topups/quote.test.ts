@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEMO_SUPPLIER } from '../invoices/index.ts';
 import type { Billing } from '../orgs/index.ts';
-import { type Currency, currencies, decimalOf, exponentOf, MINIMUMS_MINOR } from './currency.ts';
+import {
+  type Currency,
+  currencies,
+  decimalOf,
+  exponentOf,
+  formatAmount,
+  formatCredits,
+  MINIMUMS_MINOR,
+} from './currency.ts';
 import { creditsFor, minorFor, rateFromText, rateText, staticRates, withSpread } from './fx/rates.ts';
 import { currencyOf, priceTopup } from './quote.ts';
 import type { PriceFacts, TopupTerms } from './terms.ts';
@@ -149,4 +157,11 @@ test('credits never exceed what was paid at the rate, and fall short by less tha
       },
     ),
   );
+});
+
+test('an amount of a currency that is sold no more is still shown, and credits never as more than there are', () => {
+  expect(formatAmount(118_000, 'INR')).toBe('₹1,180.00');
+  expect(formatAmount(500, 'CHF')).toBe('500 CHF');
+  expect(formatCredits(19_999)).toBe('$0.01');
+  expect(formatCredits(20_000)).toBe('$0.02');
 });

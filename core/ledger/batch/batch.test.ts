@@ -92,6 +92,14 @@ test('the key of another book is a window of its own, and is not mixed up', () =
   ]);
 });
 
+test('windows are told apart by kind, number and day, whatever the numbers are', () => {
+  const windowsOf = (...items: Item[]) => decode(place(items).common[1]!).values;
+  // The day of a key is here the first of the project's month.
+  expect(windowsOf(item('2026-11-01T00:00:00Z', 1, 4, 2))).toEqual([1, 2]);
+  const days = [item('2026-11-28T00:00:00Z', 1, 65_536, 1), item('2026-11-29T00:00:00Z', 1, 32_768, 1)];
+  expect(windowsOf(...days)).toEqual([1, 2, 1]);
+});
+
 test('a batch of nothing has empty arrays', () => {
   const { common, places, books } = place([]);
   expect(books).toEqual([]);
