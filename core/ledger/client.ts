@@ -26,7 +26,8 @@ import {
 } from './batch/store.ts';
 import { type Dialect, ROLE, type Sync, targetOf } from './batch/target.ts';
 import { Journal } from './journal.ts';
-import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
+import { Lease } from './lease/lease.ts';
+import { readLeaseHolds } from './lease/store.ts';
 import { readBalance } from './read-store.ts';
 import { readRun } from './runs/store.ts';
 import { followWith } from './shards/follow.ts';
@@ -67,30 +68,29 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerHandle> 
 class Ledger implements LedgerHandle {
   private readonly log: Log;
   private readonly process_name: string;
-  private readonly lease_seconds: number;
   private readonly placement: Placement;
   private readonly may_be_away: boolean;
   private readonly dialect: Dialect;
   private readonly control: Pool;
+  private readonly lease: Lease;
   private readonly journal: Journal;
   private readonly holds: Batcher<Hold, HoldResult>;
   private readonly settles: Batcher<Settle, SettleResult>;
   private readonly extensions: Batcher<Extension & Item, ExtendResult | 'unavailable'>;
   private readonly releases: Batcher<Release & Item, true>;
-  /** Holds this process believes to stand, from the call of `hold` to the answer that ends them. */
-  private readonly own = new Set<string>();
+  /**
+   * Holds this process believes to stand, from the call of `hold` to the answer that ends them, each with the life of
+   * the lease that it was made in.
+   */
+  private readonly own = new Map<string, number>();
   private readonly hints = new Map<number, number>();
   private readonly settle_delays = new Spread();
   private readonly timers: NodeJS.Timeout[] = [];
   private up = true;
-  private lapsed: Promise<void> | null = null;
-  /** 0 before the first one. */
-  lease_id = 0;
 
   constructor(options: LedgerOptions) {
     this.log = options.log;
     this.process_name = options.process_name;
-    this.lease_seconds = options.lease_seconds ?? 60;
     const { url, may_be_away = false } = options;
     this.may_be_away = may_be_away;
     this.placement = options.placement ?? fixedPlacement(url);
@@ -99,6 +99,11 @@ class Ledger implements LedgerHandle {
       application: `svc-ledger ${options.process_name}`,
       role: ROLE,
       answer_ms: ANSWER_MS,
+    });
+    this.lease = new Lease({
+      ...{ db: this.control, process: options.process_name, log: options.log },
+      seconds: options.lease_seconds ?? 60,
+      places: this.placement.places.map(({ name }) => name),
     });
     this.journal = new Journal(options.journal_dir, options.log);
     this.dialect = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
@@ -128,7 +133,7 @@ class Ledger implements LedgerHandle {
       max_batch: MAX_BATCH,
       follow: followWith(this.placement, this.log),
       onHealth: (healthy: boolean, error: Error | null) => this.onHealth(healthy, error),
-      onLapsed: () => this.renew(),
+      onLapsed: () => this.lease.renew(),
     };
   }
 
@@ -147,7 +152,7 @@ class Ledger implements LedgerHandle {
           targetOf(db, this.dialect, items.some(({ idempotency }) => idempotency) ? 'on' : sync),
           items,
           {
-            lease_id: this.lease_id,
+            lease_id: this.lease.id,
             now: now(),
             tell: this.tell,
           },
@@ -213,7 +218,7 @@ class Ledger implements LedgerHandle {
   async open(): Promise<void> {
     try {
       await this.placement.ready();
-      await this.renewOnce().catch((error: unknown) => {
+      await this.lease.renew().catch((error: unknown) => {
         if (!this.may_be_away || !isDatabaseFault(error)) throw error;
         // The first answer to a probe takes the lease.
         this.onHealth(false, error as Error);
@@ -224,10 +229,10 @@ class Ledger implements LedgerHandle {
       throw error;
     }
     this.every(TICK_MS, () => this.tick());
-    this.every((this.lease_seconds * 1_000) / 3, () => {
-      void this.renew().catch((error: unknown) =>
-        this.log.warn({ error }, 'ledger: the lease was not renewed'),
-      );
+    this.every((this.lease.seconds * 1_000) / 3, () => {
+      void this.lease
+        .renew()
+        .catch((error: unknown) => this.log.warn({ error }, 'ledger: the lease was not renewed'));
       void this.journal.touch();
     });
     this.every(RECONCILE_MS, () => void this.reconcile().catch(() => {}));
@@ -237,7 +242,7 @@ class Ledger implements LedgerHandle {
   /** A gateway out of rotation gets no calls, so its batchers flush nothing: the lease's renewal tells that all is well. */
   private probe(): void {
     if (this.up) return;
-    this.renew().then(
+    this.lease.renew().then(
       () => this.onHealth(true, null),
       () => {},
     );
@@ -266,30 +271,15 @@ class Ledger implements LedgerHandle {
     }
   }
 
-  /** Renews the lease, or takes a new one when it is gone; one at a time. */
-  private renew(): Promise<void> {
-    this.lapsed ??= this.renewOnce().finally(() => {
-      this.lapsed = null;
-    });
-    return this.lapsed;
-  }
-
-  private async renewOnce(): Promise<void> {
-    const before = this.lease_id;
-    if (before !== 0 && (await renewLease(this.control, before))) return;
-    this.lease_id = await acquireLease(this.control, {
-      process: this.process_name,
-      seconds: this.lease_seconds,
-      places: this.placement.places.map(({ name }) => name),
-    });
-    if (before !== 0)
-      this.log.warn({ lease_id: this.lease_id }, 'ledger: the lease was gone, a new one was taken');
+  /** Whether the call of `settle` may have been taken for dead, so that its Idempotency-Key may be another call's. */
+  private mayBeReplaced({ claimed, request_id }: Settle): boolean {
+    return claimed === true && !this.lease.lasts(this.own.get(request_id) ?? 0);
   }
 
   hold(hold: Hold): Promise<HoldResult> {
     const fault = holdFault(hold);
     if (fault !== null) return Promise.resolve({ status: 'refused', reason: fault });
-    this.own.add(hold.request_id);
+    this.own.set(hold.request_id, this.lease.life);
     return this.holds.add(hold);
   }
 
@@ -339,7 +329,8 @@ class Ledger implements LedgerHandle {
     }
     for (const { item, resolve, acknowledged } of waiting) {
       if (acknowledged) this.journal.booked(item.request_id);
-      else resolve({ status: 'journaled', charged_micro_usd: null });
+      // Only PostgreSQL knows whose the key is by now: its answer resolves this settle, whenever it comes.
+      else if (!this.mayBeReplaced(item)) resolve({ status: 'journaled', charged_micro_usd: null });
     }
   }
 
@@ -353,6 +344,10 @@ class Ledger implements LedgerHandle {
 
   run(book_id: number, run: string): Promise<RunSpend | null> {
     return readRun(this.control, { book_id, run });
+  }
+
+  get lease_id(): number {
+    return this.lease.id;
   }
 
   async reconcile(): Promise<number> {
@@ -393,7 +388,7 @@ class Ledger implements LedgerHandle {
     for (const timer of this.timers) clearInterval(timer);
     await Promise.all(batchers.map((batcher) => batcher.close()));
     // With settles in the journal the holds must stand until the next process has booked them.
-    if (this.journal.size === 0) await endLease(this.control, this.lease_id).catch(() => {});
+    if (this.journal.size === 0) await this.lease.end().catch(() => {});
     await this.journal.close();
     await this.control.end();
   }

@@ -130,6 +130,72 @@ test('while PostgreSQL does not answer, holds are unavailable, settles are journ
   proxy.close();
 });
 
+/** A client with a lease of `lease_seconds` behind a proxy, whose settles go to the journal soon. */
+async function openBehindProxy(lease_seconds: number) {
+  const proxy = await startProxy(url);
+  const patience = { hold_ms: 20_000, settle_ms: 100 };
+  const ledger = await openTestLedger(proxy.url, journal.dir, { lease_seconds, patience });
+  const close = async () => {
+    await ledger.close();
+    proxy.close();
+  };
+  return { proxy, ledger, close };
+}
+
+/** What `promise` has come to by now; null: nothing yet. */
+const soFar = <T>(promise: Promise<T>) => Promise.race([promise, Promise.resolve(null)]);
+
+const keyed = (key: number) => ({
+  idempotency: { scope: 'still', key_hash: Buffer.alloc(32, key), fingerprint: Buffer.alloc(32, 1) },
+});
+
+test('in a journal a settle with a key resolves while the lease lasts, as one without does', async () => {
+  const { proxy, ledger, close } = await openBehindProxy(60);
+  const book = await makeBook(db, { amount: 1_000 });
+  const hold = { ...holdOf(subjectOf(book), 100), ...keyed(20) };
+  expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  proxy.freeze();
+  const settle = { ...settleOf(subjectOf(book), hold.request_id, 70), claimed: true };
+  expect(await ledger.settle(settle)).toMatchObject({ status: 'journaled' });
+  proxy.thaw();
+  await until(() => ledger.journaled === 0);
+  await close();
+});
+
+test('a settle whose key may be lost waits for PostgreSQL to say whose it is, and then for good', async () => {
+  const { proxy, ledger, close } = await openBehindProxy(1);
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const [taken, free, plain] = [keyed(21), keyed(22), {}].map((key) => ({ ...holdOf(subject, 100), ...key }));
+  for (const hold of [taken!, free!, plain!]) expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  proxy.freeze();
+  await until(async () => !(await isLeased(ledger.lease_id)));
+  const first = ledger.settle({ ...settleOf(subject, taken!.request_id, 70), claimed: true });
+  // Without a key nobody can have taken its place.
+  expect(await ledger.settle(settleOf(subject, plain!.request_id, 5))).toMatchObject({ status: 'journaled' });
+  await until(() => ledger.journaled === 2);
+  expect(await soFar(first)).toBeNull();
+
+  await until(async () => (await sweepOnce(db)).length === 0 && (await heldOf(book)) === 0);
+  const other = await openTestLedger(url, journal.dir, PATIENT);
+  const second = { ...taken!, request_id: newRequestId() };
+  expect(await other.hold(second)).toEqual({ status: 'ok' });
+  proxy.thaw();
+  expect(await first).toEqual({ status: 'replaced', charged_micro_usd: 0 });
+  await until(() => ledger.journaled === 0);
+
+  // The lease lasts again; that does not bring back what was swept before.
+  await until(() => isLeased(ledger.lease_id));
+  proxy.freeze();
+  const late = ledger.settle({ ...settleOf(subject, free!.request_id, 60), claimed: true });
+  await until(() => ledger.journaled === 1);
+  expect(await soFar(late)).toBeNull();
+  proxy.thaw();
+  expect(await late).toEqual({ status: 'late', charged_micro_usd: 60 });
+  await close();
+  await other.close();
+});
+
 test('a hold that its own process no longer knows is released when that process checks its holds', async () => {
   const ledger = await openTestLedger(url, journal.dir);
   const book = await makeBook(db, { amount: 1_000 });

@@ -15,7 +15,7 @@ export {
 export { openLedger } from './client.ts';
 export { endGrants } from './grants-store.ts';
 export { ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
-export { sweepOnce } from './lease-store.ts';
+export { sweepOnce } from './lease/store.ts';
 export { abortMove, endWithoutOld } from './move/end.ts';
 export { moveLedger, STEPS, type Step } from './move/move.ts';
 export { checkPlace, openPlace, type Place, readLeft, readSizes } from './move/place-store.ts';

@@ -149,7 +149,10 @@ export interface LedgerClient {
     request_id: RequestId,
     total_micro_usd: MicroUsd,
   ): Promise<'ok' | 'insufficient_credits' | 'budget_exhausted' | 'missing' | 'unavailable'>;
-  /** Resolves once the settle is durable: committed, or in the journal. Never rejects for a database fault. */
+  /**
+   * Resolves once the settle is durable: committed, or in the journal. One with a claim that another call may have by now, as
+   * this process's lease may have run out, resolves only when it is committed. Never rejects for a database fault.
+   */
   settle(settle: Settle): Promise<SettleResult>;
   /** Gives a hold back whole; resolves at once, done in the background until it succeeds. */
   release(subject: Subject, request_id: RequestId): void;

@@ -261,4 +261,6 @@ export interface StreamFault {
   code: ErrorCode;
   message: string;
   details?: JsonObject;
+  /** After so long a repeat makes sense; said where no content was sent. */
+  retry_after_ms?: number;
 }

@@ -7,7 +7,7 @@ import { type MicroUsd, microUsd, nowMs, type RequestId, shiftClock } from '../.
 import { uuidToUlid } from '../batch/encode.ts';
 import { endGrants } from '../grants-store.ts';
 import { OTHER_UNITS } from '../kinds.ts';
-import { sweepOnce } from '../lease-store.ts';
+import { sweepOnce } from '../lease/store.ts';
 import { readBalance, readEntries, readLots, readMeter, sumDebitWriteoffs } from '../read-store.ts';
 import { readRun } from '../runs/store.ts';
 import { expireLots, setBudget } from '../store.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createPool, migrateLedger, type Pool, withLedgerSchema } from '../../db/index.ts';
 import { microUsd } from '../../kernel/index.ts';
 import { dumpLedger, type LedgerHandle, verifyLedger } from '../index.ts';
-import { sweepOnce } from '../lease-store.ts';
+import { sweepOnce } from '../lease/store.ts';
 import { compareWithModel, interleave } from '../model/run.ts';
 import { readBalance, readEntries, readMeter } from '../read-store.ts';
 import { credit, debit, expireLots, makeMeterPartitions } from '../store.ts';

@@ -53,6 +53,15 @@ export const TIME_IS_UP: StreamFault = {
   message: 'The time allowed for this call is used up.',
 };
 
+/** The fault when another call has the Idempotency-Key by the time that this one ends (docs/outcomes.md#gateway-stood-still). */
+export const REPLACED: StreamFault = {
+  code: 'idempotency_in_progress',
+  message:
+    'The gateway stood still for so long that another call has this Idempotency-Key: repeat the request for its answer. ' +
+    'Nothing was charged for this one.',
+  retry_after_ms: 1_000,
+};
+
 /** The fault when a running answer met a defect of ours. */
 export const GATEWAY_FAILED: StreamFault = {
   code: 'internal',

@@ -58,11 +58,18 @@ interface Settlement {
   left(): boolean;
 }
 
+/** What a settled call is told. */
+interface Settled {
+  readonly end: ReplyEnd;
+  /** The call was taken for dead, and its Idempotency-Key is another call's: that one has the answer of the key. */
+  readonly replaced: boolean;
+}
+
 /**
  * Prices and settles the call; fills the record and returns what the caller is sent at the end. A database fault does
  * not make it reject.
  */
-export async function settleCall(s: Settlement): Promise<ReplyEnd> {
+export async function settleCall(s: Settlement): Promise<Settled> {
   const { deps, record, attempt, terms, how } = s;
   const { endpoint } = attempt;
   const { usage, cost, insured } = await chargedFor(s);
@@ -103,14 +110,15 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   if (result.status === 'refused') {
     deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');
   }
-  if (result.status === 'replaced') {
+  const replaced = result.status === 'replaced';
+  if (replaced) {
     // Of two calls under one key, one is charged: this one was taken for dead, and another one came in its place.
     record.cost = { ...cost, total_micro_usd: 0, lines: [] };
     record.insured = true;
     end = { ...end, cost: record.cost };
   }
   record.charged_micro_usd = result.charged_micro_usd ?? end.cost.total_micro_usd;
-  return end;
+  return { end, replaced };
 }
 
 /**

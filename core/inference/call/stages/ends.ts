@@ -103,7 +103,11 @@ export function tellFault(
 ): void {
   const { fault, shown, end } = shown_end;
   const cost = end.cost.total_micro_usd > 0 ? { cost: end.cost } : {};
-  const error = new ServiceError(fault.code, fault.message, { details: { ...fault.details, ...cost } });
+  const { retry_after_ms } = fault;
+  const error = new ServiceError(fault.code, fault.message, {
+    details: { ...fault.details, ...cost },
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+  });
   const http_status = run.call.answer.fail(error, shown, now.meta, end);
   finishRun(run, now, { status: 'error', http_status, code: fault.code });
 }

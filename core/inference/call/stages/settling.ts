@@ -4,9 +4,9 @@
 
 import { isTooLong } from '../../../pricing/index.ts';
 import type { Relay } from '../../canonical/contract.ts';
-import type { ReplyEnd, StreamFault, Usage } from '../../canonical/types.ts';
+import type { StreamFault, Usage } from '../../canonical/types.ts';
 import type { Attempt, Read, Telling } from '../attempt/attempt.ts';
-import { CUT, TIME_IS_UP } from '../attempt/outcome.ts';
+import { CUT, REPLACED, TIME_IS_UP } from '../attempt/outcome.ts';
 import { endAttempt, warn } from '../record.ts';
 import { type Ending, settleCall } from '../settle/settlement.ts';
 import { doubt, learn, soundUsage } from '../settle/usage.ts';
@@ -58,9 +58,9 @@ class Settling implements Stage {
   async settle(): Promise<void> {
     const { run, now, due } = this;
     const { deps, record, started } = run.call;
-    let end: ReplyEnd;
+    let settled: Awaited<ReturnType<typeof settleCall>>;
     try {
-      end = await settleCall({
+      settled = await settleCall({
         deps,
         record,
         attempt: now.attempt.record,
@@ -78,14 +78,14 @@ class Settling implements Stage {
       return this.unfinished(error);
     }
     try {
-      this.tell(end);
+      this.tell(settled);
     } catch (error) {
       // The charge is settled, or the ledger will settle it.
       this.unfinished(error);
     }
   }
 
-  private tell(end: ReplyEnd): void {
+  private tell({ end, replaced }: Awaited<ReturnType<typeof settleCall>>): void {
     const { run, now, due } = this;
     const { closing } = due;
     if (due.how.fault === undefined) run.terms.remember(now.attempt.record.endpoint);
@@ -93,6 +93,10 @@ class Settling implements Stage {
       return finishRun(run, now, { status: 'cancelled', http_status: 499, code: 'client_closed' });
     }
     if (closing.as === 'fault') return tellFault(run, now, { ...closing, end });
+    if (replaced) {
+      const shown = closing.as === 'stream' && closing.relay.state.semantic ? closing.relay : null;
+      return tellFault(run, now, { fault: REPLACED, shown, end });
+    }
     if (closing.as === 'stream') run.call.answer.endStream(closing.relay, end);
     else run.call.answer.endWhole(closing.body(now.meta, end), end);
     finishRun(run, now, { status: 'ok', http_status: 200, code: '' });

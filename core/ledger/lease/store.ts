@@ -1,8 +1,8 @@
 // Process leases, the holds that stand under them, and the sweeper of those whose process is gone. Leases are the
 // one place where the database's clock counts.
-import type { Db, MicroUsd, RequestId } from '../kernel/index.ts';
-import { uuidToUlid } from './batch/encode.ts';
-import type { Subject } from './types.ts';
+import type { Db, MicroUsd, RequestId } from '../../kernel/index.ts';
+import { uuidToUlid } from '../batch/encode.ts';
+import type { Subject } from '../types.ts';
 
 interface Swept extends Subject {
   readonly request_id: RequestId;
