@@ -149,7 +149,7 @@ function judgeFinal(
  */
 function owes({ call, seen, spared }: Witness, served: Served | undefined): boolean {
   const behaves = call.behaviour === 'ok' || call.behaviour === 'same_id';
-  return seen.kind === 'left' && spared && behaves && served !== undefined;
+  return seen.kind === 'left' && spared && behaves && served !== undefined && served.cost_micro_usd > 0;
 }
 
 function judgeUnfinished(
@@ -269,7 +269,7 @@ function judgeWindows(state: LedgerState): string[] {
 }
 
 /** What only a lost hold can bring about in a round: a budget overrun, and money that was not there any more. */
-function judgeOverruns(state: LedgerState, { before, holds_may_be_lost }: Round): string[] {
+function judgeOverruns(state: LedgerState, { before, holds_may_be_lost, open_ids }: Round): string[] {
   if (holds_may_be_lost) return [];
   const faults: string[] = [];
   for (const { kind, subject, spent, hard_cap } of state.windows) {
@@ -277,6 +277,7 @@ function judgeOverruns(state: LedgerState, { before, holds_may_be_lost }: Round)
       faults.push(`window ${kind}/${subject} spent ${spent} of a hard budget of ${hard_cap}`);
   }
   for (const charge of state.charges.values()) {
+    if (open_ids?.has(charge.request_id) === true) continue;
     if (charge.written_off > 0 && !before.charges.has(charge.request_id))
       faults.push(`${charge.request_id}: ${charge.written_off} written off`);
   }
@@ -301,6 +302,8 @@ export interface Round {
   readonly holds_may_be_lost: boolean;
   /** Secrets of the keys with a hard budget. */
   readonly budget_keys: readonly string[];
+  /** Calls with input that only their provider can count: what they cost above the balance is written off. */
+  readonly open_ids?: ReadonlySet<string>;
   /** Top-ups that were acknowledged, in this round and before. */
   readonly top_ups: readonly TopUp[];
 }

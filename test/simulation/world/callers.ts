@@ -1,8 +1,9 @@
 // Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
 import { bodyOf, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
-import type { PlannedCall } from '../../crash/plan.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { Asked } from './gateway.ts';
+import { isOpen } from './models.ts';
+import type { SimCall } from './plan.ts';
 import { CallerSink } from './sink.ts';
 
 /** Takes what a caller sends; false: nobody is there. */
@@ -14,6 +15,9 @@ const BETWEEN_MS = 1_500;
 const SLOW_READERS = 0.2;
 /** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
 const NOT_KEPT = 'idempotency_replay_unavailable';
+/** What only its provider can count. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 const FOR_NOW = new Set(['idempotency_in_progress', 'service_unavailable', 'overloaded']);
 
 interface Try {
@@ -24,10 +28,28 @@ interface Try {
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-async function exchange(loop: Loop, reach: Reach, call: PlannedCall, how: Try): Promise<Seen> {
+/** The body of `call`, with a picture beside the text where its model sees. */
+function bodyFor(call: SimCall): string {
+  const body = bodyOf(call);
+  if (!isOpen(call.model)) return body;
+  const asked = JSON.parse(body) as { messages: { content: unknown }[] };
+  const url = `data:image/png;base64,${PICTURE}`;
+  const picture =
+    call.dialect === 'chat'
+      ? { type: 'image_url', image_url: { url } }
+      : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } };
+  const [message] = asked.messages;
+  const text = message?.content;
+  return JSON.stringify({
+    ...asked,
+    messages: [{ role: 'user', content: [{ type: 'text', text }, picture] }],
+  });
+}
+
+async function exchange(loop: Loop, reach: Reach, call: SimCall, how: Try): Promise<Seen> {
   const sink = new CallerSink(loop, loop.draw.unit() < SLOW_READERS);
   const path = call.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
-  const asked = { path, secret: call.key, body: bodyOf(call), headers: how.headers };
+  const asked = { path, secret: call.key, body: bodyFor(call), headers: how.headers };
   if (!reach(how.gateway, asked, sink)) return { kind: 'lost', request_id: null };
   const timer = how.leave_after_ms === null ? null : setTimeout(() => sink.leave(), how.leave_after_ms);
   const end = await sink.over;
@@ -45,14 +67,18 @@ function idsOf(all: readonly Seen[]): string[] {
   return all.map(({ request_id }) => request_id).filter((id) => id !== null);
 }
 
-/** Asks with an Idempotency-Key until there is an answer, and then once more. */
-async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<Sent> {
+/**
+ * Asks with an Idempotency-Key until there is an answer, and then once more. A caller without patience leaves a gateway that keeps
+ * it waiting, and asks the other one.
+ */
+async function sendKeyed(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {
   const deadline_ms = loop.now_ms + PATIENCE_MS;
   const headers = { 'idempotency-key': `simulated-${call.no}` };
   const all: Seen[] = [];
   let { leave_after_ms } = call;
+  let gateway = loop.draw.pick([0, 1] as const);
   for (;;) {
-    const how = { gateway: loop.draw.pick([0, 1] as const), headers, leave_after_ms };
+    const how = { gateway, headers, leave_after_ms };
     const got = await exchange(loop, reach, call, how);
     const is_lost = got.kind === 'refused' && got.code === NOT_KEPT;
     // Whoever left a try is charged for what was delivered until then.
@@ -60,7 +86,8 @@ async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<S
     const request_id = all.find(({ kind }) => kind === kind_lost)?.request_id ?? null;
     const seen: Seen = is_lost ? { kind: kind_lost, request_id } : got;
     all.push(seen);
-    leave_after_ms = null;
+    leave_after_ms = call.patience_ms;
+    gateway = call.patience_ms === null ? loop.draw.pick([0, 1] as const) : ((1 - gateway) as 0 | 1);
     const { kind } = seen;
     if (is_lost) return { call, seen, again: null, late: false, ids: idsOf(all) };
     const waits = kind === 'lost' || kind === 'left' || (kind === 'refused' && FOR_NOW.has(seen.code));
@@ -68,13 +95,14 @@ async function sendKeyed(loop: Loop, reach: Reach, call: PlannedCall): Promise<S
       await pause(BETWEEN_MS);
       continue;
     }
-    const again = kind === 'final' ? await exchange(loop, reach, call, { ...how, leave_after_ms }) : null;
+    const again =
+      kind === 'final' ? await exchange(loop, reach, call, { ...how, leave_after_ms: null }) : null;
     return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
   }
 }
 
 /** Sends `call` and reports what its caller saw. */
-export async function send(loop: Loop, reach: Reach, call: PlannedCall): Promise<Sent> {
+export async function send(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {
   if (call.habit === 'keyed') return sendKeyed(loop, reach, call);
   const { gateway, leave_after_ms } = call;
   const seen = await exchange(loop, reach, call, { gateway, headers: {}, leave_after_ms });

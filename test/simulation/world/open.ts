@@ -15,6 +15,7 @@ import { bytesFrom } from '../engine/dice.ts';
 import { calmly, type Engines, keep, openEngines } from '../engine/installation.ts';
 import { pinClock } from '../engine/timers.ts';
 import type { Broken } from './broken.ts';
+import { MODELS_YAML, modelsByPrice } from './models.ts';
 import type { Keys } from './plan.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,6 +24,7 @@ const SHARDS: readonly ShardAddress[] = [{ name: 'a', url: LEDGER_URL }];
 const RICH_MICRO = 50_000_000;
 const POOR_MICRO = 6_000;
 const BUDGET_MICRO = 1_600;
+const PROJECT_BUDGET_MICRO = 3_200;
 
 export interface Installation {
   readonly engines: Engines;
@@ -30,6 +32,8 @@ export interface Installation {
   readonly catalog: CatalogHandle;
   readonly root_key: RootKeyRing;
   readonly keys: Keys;
+  /** Models by the numbers of their prices. */
+  readonly models: ReadonlyMap<number, string>;
   /** One pays over each rail. */
   readonly payers: readonly Id<'org'>[];
   /** A mutation: what a dead process leaves on its disk goes with it. */
@@ -44,11 +48,17 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers'>> {
     keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
   });
   const poor = await provision({ ...at, slug: 'poor', live_micro_usd: POOR_MICRO });
-  const all = [...rich.keys, ...poor.keys].map(({ secret }) => secret);
-  const budget = rich.keys.find(({ name }) => name === 'budget')?.secret as string;
+  const planned = await provision({
+    ...{ ...at, slug: 'planned', live_micro_usd: RICH_MICRO, project_monthly_micro: PROJECT_BUDGET_MICRO },
+    keys: [{ name: 'one' }, { name: 'other' }],
+  });
+  const all = [...rich.keys, ...poor.keys, ...planned.keys].map(({ secret }) => secret);
+  const budgets = [...rich.keys.filter(({ name }) => name === 'budget'), ...planned.keys].map(
+    ({ secret }) => secret,
+  );
   const indian = await provision({ ...at, slug: 'indian', country: 'IN', live_micro_usd: 0 });
   await billAll([poor.org_id, indian.org_id]);
-  return { keys: { all, budget }, payers: [poor.org_id, indian.org_id] };
+  return { keys: { all, budgets }, payers: [poor.org_id, indian.org_id] };
 }
 
 /** Organizations are billed somewhere before they can pay. */
@@ -63,7 +73,8 @@ async function billAll([american, indian]: readonly [Id<'org'>, Id<'org'>]): Pro
 
 async function loadCatalog(dir: string): Promise<CatalogHandle> {
   const file = join(dir, 'providers.yaml');
-  writeFileSync(file, crashProviders({ url: 'http://provider.sim' } as Parameters<typeof crashProviders>[0]));
+  const crash = crashProviders({ url: 'http://provider.sim' } as Parameters<typeof crashProviders>[0]);
+  writeFileSync(file, `${crash.trimEnd()}${MODELS_YAML}\n`);
   process.env['CRASH_API_KEY'] = 'sk-simulated';
   const db = createPool(DATABASE_URL, { max: 1 });
   const opened = await openCatalog({
@@ -95,6 +106,7 @@ export async function openInstallation(broken: Broken | null = null): Promise<In
       engines,
       shards: SHARDS,
       ...made,
+      models: modelsByPrice(made.catalog),
       loses_journals: broken?.loses_journals ?? false,
       root_key: loadRootKey(join(dir, 'keyring.json')),
     };

@@ -2,41 +2,57 @@
 import type { Draw } from '../../crash/draw.ts';
 import type { PlannedCall } from '../../crash/plan.ts';
 import type { Weather } from '../engine/database.ts';
+import { isOpen } from './models.ts';
 
 /** Secrets of the organizations' keys. */
 export interface Keys {
   readonly all: readonly string[];
-  readonly budget: string;
+  /** Those with a hard budget, of their own or of their project. */
+  readonly budgets: readonly string[];
+}
+
+/** A call of a run. */
+export interface SimCall extends PlannedCall {
+  /** A caller with a key leaves a gateway that has not answered for so long, and asks the other; null: it waits. */
+  readonly patience_ms: number | null;
 }
 
 export interface Planned {
-  readonly call: PlannedCall;
+  readonly call: SimCall;
   readonly at_ms: number;
 }
 
-const MODELS = ['crash/chat', 'crash/chat', 'crash/chat', 'crash/failover', 'crash/full'];
+const MODELS = { 'crash/chat': 50, 'crash/failover': 17, 'crash/full': 17, 'sim/free': 6, 'sim/senses': 10 };
 const MAX_TOKENS = 500;
 const CALLS = { min: 4, max: 24 };
 
-function planCall(draw: Draw, no: number, keys: Keys): PlannedCall {
-  const leaves = draw.unit() < 0.12;
+function planCall(draw: Draw, no: number, keys: Keys): SimCall {
+  const model = draw.weighted(MODELS);
+  const open = isOpen(model);
+  const leaves = draw.unit() < 0.12 && !open;
+  const habit = open ? 'once' : draw.weighted({ once: 70, keyed: 30 });
+  const key = draw.pick(open ? keys.all.filter((one) => !keys.budgets.includes(one)) : keys.all);
+  const over_report = draw.unit() < 0.15 ? draw.int(300, 700) : 0;
   return {
     no,
-    habit: draw.weighted({ once: 80, keyed: 20 }),
+    habit,
     dialect: draw.pick(['chat', 'messages'] as const),
-    model: draw.pick(MODELS),
+    model,
     stream: draw.unit() < 0.6,
     behaviour: draw.weighted({ ok: 82, refused: 3, flaky: 4, fault: 5, cut: 4, same_id: 2 }),
     leave_after_ms: leaves ? draw.int(1, 60) : null,
-    key: draw.pick(keys.all),
+    key,
     gateway: draw.pick([0, 1] as const),
     // A charge names its call also where the caller never learnt the request id.
     tokens: 20 + ((no * 37) % (MAX_TOKENS - 20)),
     chunks: draw.int(1, 6),
     chunk_ms: draw.pick([0, 1, 5, 20]),
     max_tokens: MAX_TOKENS,
-    over_report: draw.unit() < 0.1 ? draw.int(300, 700) : 0,
-    ...(draw.unit() < 0.15 ? { budget: { id: draw.pick(['run-a', 'run-b']), max_micro: 1_600 } } : {}),
+    over_report: open ? draw.pick([0, 900, 4_000]) : over_report,
+    patience_ms: draw.pick([null, 3_000, 20_000]),
+    ...(draw.unit() < 0.25 && !open
+      ? { budget: { id: draw.pick(['run-a', 'run-b']), max_micro: 1_600 } }
+      : {}),
   };
 }
 
@@ -60,13 +76,27 @@ export interface Blow {
     /** A gateway lives, and does nothing: its machine is paused, or has no processor for it. */
     | { readonly kind: 'freeze'; readonly gateway: 0 | 1; readonly lasts_ms: number }
     | { readonly kind: 'outage'; readonly lasts_ms: number }
+    /** The ledger's server is away, and a gateway is killed with what it has yet to book. */
+    | {
+        readonly kind: 'double';
+        readonly gateway: 0 | 1;
+        readonly kill_ms: number;
+        readonly lasts_ms: number;
+      }
     | { readonly kind: 'skew'; readonly gateway: 0 | 1; readonly by_ms: number };
 }
+
+const BLOWS = { kill: 45, cut_all: 20, outage: 20, double: 10, freeze: 25, kill_worker: 5, skew: 10 };
 
 function planBlow(draw: Draw): Blow {
   const at_ms = draw.pick([0, 20, 300, 2_000]) + draw.unit() * draw.pick([3, 30, 400]);
   const gateway = draw.pick([0, 1] as const);
-  const kind = draw.weighted({ kill: 45, cut_all: 20, outage: 20, freeze: 20, kill_worker: 5, skew: 10 });
+  const kind = draw.weighted(BLOWS);
+  if (kind === 'double')
+    return {
+      at_ms,
+      what: { kind, gateway, kill_ms: draw.int(900, 4_000), lasts_ms: draw.int(4_000, 9_000) },
+    };
   if (kind === 'kill') return { at_ms, what: { kind, gateway, back_ms: draw.pick([5, 200, 15_000]) } };
   if (kind === 'kill_worker') return { at_ms, what: { kind, back_ms: draw.pick([50, 5_000]) } };
   if (kind === 'freeze')

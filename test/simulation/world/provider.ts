@@ -4,16 +4,16 @@ import type { CallDeps } from '@svc/core/inference/index.ts';
 import type { PlannedCall } from '../../crash/plan.ts';
 import type { Served } from '../../crash/provider.ts';
 import type { Actor, Loop } from '../engine/loop.ts';
+import { costOf, isOpen } from './models.ts';
 
 type Transport = CallDeps['transport'];
 type Send = Parameters<Transport['send']>;
 type Exchange = ReturnType<Transport['send']>;
 
-/** What `crash/...` models cost, in micro-USD a token (test/crash/provider.ts). */
-const INPUT_MICRO = 3;
-const OUTPUT_MICRO = 2;
 /** A token of the prompt for so many of its characters: less than any bound that the gateway has. */
 const CHARACTERS = 6;
+/** The part of a prompt that a model which hears has heard. */
+const AUDIO = 0.1;
 
 /** What providers have done in a run. */
 export class Providers {
@@ -45,7 +45,8 @@ export class Providers {
     const call = this.#calls.get(no);
     if (call === undefined) throw new Error(`no call was planned like this: ${text.slice(0, 200)}`);
     const prompt_tokens = Math.ceil(text.length / CHARACTERS) + call.over_report;
-    const cost_micro_usd = prompt_tokens * INPUT_MICRO + call.tokens * OUTPUT_MICRO;
+    const audio = isOpen(call.model) ? Math.floor(prompt_tokens * AUDIO) : 0;
+    const cost_micro_usd = costOf(call.model, { input: prompt_tokens, output: call.tokens, audio });
     let attempts = 0;
     const arrives = (): Piece[] => {
       const before = this.served.get(no);
@@ -57,7 +58,7 @@ export class Providers {
         cost_micro_usd: finished ? before.cost_micro_usd : cost_micro_usd,
       });
       const id = call.behaviour === 'same_id' ? 'same' : `${no}-${attempts}`;
-      const facts = { call, attempts, prompt_tokens, id };
+      const facts = { call, attempts, prompt_tokens, audio, id };
       return body.stream === true ? streamOf(facts) : wholeOf(facts);
     };
     const ends = () => this.served.set(no, { attempts, finished: true, cost_micro_usd });
@@ -71,6 +72,8 @@ interface Facts {
   readonly call: PlannedCall;
   readonly attempts: number;
   readonly prompt_tokens: number;
+  /** Of them. */
+  readonly audio: number;
   readonly id: string;
 }
 
@@ -93,11 +96,12 @@ function refuses({ call, attempts }: Facts): boolean {
   return call.behaviour === 'refused' || (call.behaviour === 'flaky' && attempts === 1);
 }
 
-function usageOf({ call, prompt_tokens }: Facts): object {
+function usageOf({ call, prompt_tokens, audio }: Facts): object {
   return {
     prompt_tokens,
     completion_tokens: call.tokens,
     total_tokens: prompt_tokens + call.tokens,
+    ...(audio === 0 ? {} : { prompt_tokens_details: { audio_tokens: audio } }),
   };
 }
 

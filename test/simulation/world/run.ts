@@ -4,11 +4,9 @@ import { createPool } from '@svc/core/db/index.ts';
 import type { CallRecord } from '@svc/core/inference/index.ts';
 import { type Context, type Log, newUlid } from '@svc/core/kernel/index.ts';
 import { drawFrom as productDraws } from '@svc/core/kernel/random.ts';
-import { applyDueTasks, sweepOnce, verifyLedger } from '@svc/core/ledger/index.ts';
-import pg from 'pg';
-import type { Sent, Witness } from '../../crash/caller.ts';
-import { isQuiet, judge, type LedgerState, readLedger } from '../../crash/oracle.ts';
-import type { TopUp } from '../../crash/worker-process.ts';
+import { applyDueTasks, sweepOnce } from '@svc/core/ledger/index.ts';
+import type { Sent } from '../../crash/caller.ts';
+import { readLedger } from '../../crash/oracle.ts';
 import { CALM, DATABASE_URL, LEDGER_URL, type Server } from '../engine/database.ts';
 import { bytesFrom } from '../engine/dice.ts';
 import { Disk, mount } from '../engine/files.ts';
@@ -22,6 +20,7 @@ import { type Blow, type Planned, planBlows, planCalls, planWeather } from './pl
 import { Providers } from './provider.ts';
 import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
+import { judgeLedger, withClient } from './verdict.ts';
 
 const START_MS = Date.UTC(2026, 2, 2, 12);
 const DAY_MS = 86_400_000;
@@ -29,9 +28,6 @@ const DAY_MS = 86_400_000;
 const SAFE_LEASE_SECONDS = 45;
 /** As the leader's job does. */
 const SWEEP_MS = 5_000;
-/** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
-const QUIET_MS_MAX = 300_000;
-const LOOK_MS = 4_000;
 
 export interface RunReport {
   readonly seed: number;
@@ -247,6 +243,19 @@ class World {
         server.weather.away = false;
         return;
       }
+      case 'double': {
+        const server = servers['ledger.sim'];
+        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
+        server.weather.away = true;
+        server.cutAll();
+        await pause(what.kill_ms);
+        const post = this.posts[what.gateway];
+        this.killGateway(post);
+        await pause(what.lasts_ms - what.kill_ms);
+        server.weather.away = false;
+        if (post.actor === null) this.startGateway(post);
+        return;
+      }
       case 'freeze': {
         const { actor } = this.posts[what.gateway];
         if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
@@ -269,31 +278,6 @@ class World {
   }
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-async function untilQuiet(
-  loop: Loop,
-  witnesses: readonly Witness[],
-  top_ups: readonly TopUp[],
-): Promise<LedgerState> {
-  const deadline_ms = loop.now_ms + QUIET_MS_MAX;
-  return withClient(LEDGER_URL, async (client) => {
-    for (;;) {
-      const state = await readLedger(client, 'ledger');
-      if (isQuiet(witnesses, state, top_ups) || loop.now_ms > deadline_ms) return state;
-      await pause(LOOK_MS);
-    }
-  });
-}
-
 async function callAll(world: World, planned: readonly Planned[]): Promise<Sent[]> {
   return Promise.all(
     planned.map(async ({ call, at_ms }) => {
@@ -306,7 +290,7 @@ async function callAll(world: World, planned: readonly Planned[]): Promise<Sent[
   );
 }
 
-async function play(world: World): Promise<{ faults: string[]; state: LedgerState; calls: number }> {
+async function play(world: World): Promise<{ faults: string[]; calls: number }> {
   const { loop, installation, posts } = world;
   const before = await withClient(LEDGER_URL, (client) => readLedger(client, 'ledger'));
   for (const post of posts) world.startGateway(post);
@@ -342,23 +326,12 @@ async function play(world: World): Promise<{ faults: string[]; state: LedgerStat
     .map((row) => ({
       ...{ reference: row.id, shard: 'a', book_id: row.book_id, amount_micro_usd: row.credits_micro },
     }));
-  const state = await untilQuiet(loop, witnesses, top_ups);
-  const verified = [await verifyLedger({ url: LEDGER_URL })];
-  const { budget } = installation.keys;
-  const round = {
-    before,
-    seen: witnesses,
-    holds_may_be_lost: world.holds_at_risk,
-    budget_keys: [budget],
-    top_ups,
-  };
-  const { served } = world.providers;
-  // A run is too short for every budget to refuse somebody.
-  const faults = judge({ witnesses, served, state, verified, round }).filter(
-    (one) => !one.includes('refused nobody'),
-  );
+  const faults = await judgeLedger(loop, {
+    ...{ before, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
+    ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
+  });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
-  return { faults, state, calls: sent.length };
+  return { faults, calls: sent.length };
 }
 
 /** Time, ids and bytes begin anew, so that a run does not depend on those before it in this process. */
