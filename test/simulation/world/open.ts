@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { type CatalogHandle, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, migrate, migrateLedger, type ShardAddress } from '@svc/core/db/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
-import { type Id, loadRootKey, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
+import { type Id, loadRootKey, microUsd, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
 import { drawFrom } from '@svc/core/kernel/random.ts';
+import { credit } from '@svc/core/ledger/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
 import { crashProviders } from '../../crash/provider.ts';
 import { provision } from '../../support/provision.ts';
@@ -25,6 +26,10 @@ const RICH_MICRO = 50_000_000;
 const POOR_MICRO = 6_000;
 const BUDGET_MICRO = 1_600;
 const PROJECT_BUDGET_MICRO = 3_200;
+const PIECES = 20;
+const PIECE_MICRO = 150;
+/** When runs begin. */
+export const RUNS_MS = Date.UTC(2026, 2, 2, 12);
 
 export interface Installation {
   readonly engines: Engines;
@@ -34,14 +39,19 @@ export interface Installation {
   readonly keys: Keys;
   /** Models by the numbers of their prices. */
   readonly models: ReadonlyMap<number, string>;
+  /** A hard daily budget of a key, which is raised in some runs. */
+  readonly budget: { readonly book_id: number; readonly key_no: number; readonly cap_micro_usd: number };
   /** One pays over each rail. */
   readonly payers: readonly Id<'org'>[];
   /** A mutation: what a dead process leaves on its disk goes with it. */
   readonly loses_journals: boolean;
 }
 
-/** Two organizations: one that cannot run dry, with a key that has a hard daily budget, and one that will. */
-async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers'>> {
+/**
+ * Organizations that make calls: one that cannot run dry, with a key that has a hard daily budget; one that will; one whose project
+ * has a hard budget; and one whose credit came in many small pieces.
+ */
+async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'budget'>> {
   const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
   const rich = await provision({
     ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
@@ -52,13 +62,33 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers'>> {
     ...{ ...at, slug: 'planned', live_micro_usd: RICH_MICRO, project_monthly_micro: PROJECT_BUDGET_MICRO },
     keys: [{ name: 'one' }, { name: 'other' }],
   });
-  const all = [...rich.keys, ...poor.keys, ...planned.keys].map(({ secret }) => secret);
+  const pieced = await provision({ ...at, slug: 'pieced', live_micro_usd: 0 });
+  await creditPieces(pieced.live_book_id);
+  const all = [...rich.keys, ...poor.keys, ...planned.keys, ...pieced.keys].map(({ secret }) => secret);
   const budgets = [...rich.keys.filter(({ name }) => name === 'budget'), ...planned.keys].map(
     ({ secret }) => secret,
   );
   const indian = await provision({ ...at, slug: 'indian', country: 'IN', live_micro_usd: 0 });
   await billAll([poor.org_id, indian.org_id]);
-  return { keys: { all, budgets }, payers: [poor.org_id, indian.org_id] };
+  const changing = rich.keys.find(({ name }) => name === 'budget')?.key_no as number;
+  const budget = { book_id: rich.live_book_id, key_no: changing, cap_micro_usd: BUDGET_MICRO };
+  return { keys: { all, budgets }, budget, payers: [poor.org_id, indian.org_id] };
+}
+
+/** Paid and granted lots in no order of their ends; some end while a run has its calls, or soon after. */
+async function creditPieces(book_id: number): Promise<void> {
+  const db = createPool(LEDGER_URL, { max: 1 });
+  const ends_ms = [null, 30 * DAY_MS, 3_000, 1_000, 9 * DAY_MS, 20_000, null, 400];
+  for (let n = 0; n < PIECES; n++) {
+    const ends = ends_ms[(n * 3) % ends_ms.length] ?? null;
+    const granted = n % 3 !== 1;
+    await credit(db, {
+      ...{ book_id, granted, kind: granted ? 'grant' : 'topup', ref_type: 'staff', ref_id: `piece ${n}` },
+      amount_micro_usd: microUsd(PIECE_MICRO + n * 41),
+      expires_at: ends === null ? null : new Date(RUNS_MS + ends),
+    });
+  }
+  await db.end();
 }
 
 /** Organizations are billed somewhere before they can pay. */

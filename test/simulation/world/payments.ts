@@ -7,6 +7,7 @@ import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import { createTopup, openFx, runRailTasks } from '@svc/core/topups/index.ts';
 import { topUpActivities } from '@svc/workflows/top-up/activities.ts';
 import type { Loop } from '../engine/loop.ts';
+import { AfterSales } from './money-back.ts';
 import type { Order, RailBooks } from './rails.ts';
 
 /** Runs `work` in a gateway that is up, or in the worker; null: nobody was there, or it died meanwhile. */
@@ -22,12 +23,12 @@ export interface PaymentParts {
 }
 
 const PAYERS_MAX = 3;
-const TRIES = 6;
+export const TRIES = 6;
 const RETRY_MS = 1_000;
 /** After so long the order of a top-up has lapsed. */
 const OPEN_MS = 23 * 3_600_000;
 const HOUR_MS = 3_600_000;
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+export const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** The context of a process that takes part in payments. */
 export function paymentContext(parts: {
@@ -46,7 +47,7 @@ export function paymentContext(parts: {
 }
 
 /** Does `work` until somebody has done it, `tries` times at most. */
-async function insist<T>(
+export async function insist<T>(
   within: Within,
   work: (context: Context) => Promise<T>,
   tries: number,
@@ -61,11 +62,13 @@ async function insist<T>(
 
 export class Payments {
   readonly #parts: PaymentParts;
+  readonly #after: AfterSales;
   /** What buyers were told that they buy. */
   readonly bought = new Map<string, number>();
 
   constructor(parts: PaymentParts) {
     this.#parts = parts;
+    this.#after = new AfterSales(parts);
   }
 
   /** All payers of a run. Resolves when nobody pays any more and no event is under way. */
@@ -95,6 +98,8 @@ export class Payments {
       await Promise.all(callbacks.map((callback) => this.#report(order, payment, callback)));
     }
     await follow;
+    const order = books.orders.get(ref) as Order;
+    if (order.payments.length > 0) await this.#after.regret(order, org_id);
   }
 
   /** A rail reports: not at all, late, more than once, again after a failure. */
@@ -126,7 +131,7 @@ export class Payments {
   }
 
   /** The last poll before an order lapses, its end, and the poll for late money; then what is owed at the rails. */
-  async end(): Promise<void> {
+  async end(idsNow: () => Promise<Parameters<AfterSales['end']>[0]>): Promise<void> {
     const { loop, inWorker, books } = this.#parts;
     if (books.orders.size === 0) return;
     const ids = [...books.orders.values()].map(({ topup_id }) => topup_id);
@@ -144,6 +149,7 @@ export class Payments {
     await each('expireTopup');
     await each('pollTopup');
     await each('mailReceipt');
+    await this.#after.end(await idsNow());
     // What a rail did not answer is asked again within an hour.
     for (let hours = 3; hours > 0; hours--) {
       await insist(inWorker, async (context) => ({ done: await runRailTasks(context) }), 20);

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { type Id, readConfig } from '@svc/core/kernel/index.ts';
 import { openRails, type Rail, RailError } from '@svc/core/topups/index.ts';
 import type { Loop } from '../engine/loop.ts';
+import { MoneyBack } from './money-back.ts';
 
 type RailName = Rail['name'];
 type Checkout = Parameters<Rail['createCheckout']>[0];
@@ -39,20 +40,18 @@ export interface Order {
   closed: boolean;
 }
 
-const unused = async (): Promise<never> => {
-  throw new RailError('not simulated', { declined: true });
-};
-
 /** The books of both rails. */
 export class RailBooks {
   readonly orders = new Map<string, Order>();
   readonly rails: Readonly<Record<RailName, Rail>>;
+  readonly back: MoneyBack;
   readonly #loop: Loop;
   /** How often, of 1, a rail does not answer; it may have done what it was asked for. */
   away = 0;
 
   constructor(loop: Loop) {
     this.#loop = loop;
+    this.back = new MoneyBack(loop);
     this.rails = { 'rail-a': this.#open('rail-a'), 'rail-b': this.#open('rail-b') };
   }
 
@@ -68,7 +67,11 @@ export class RailBooks {
           if (order.payments.length === 0) order.closed = true;
         }),
       refundPayment: (payment_ref) => this.#ask('refundPayment', () => this.#refund(payment_ref)),
-      ...{ createRefund: unused, findRefund: unused, readRefund: unused, readDispute: unused },
+      createRefund: (request) =>
+        this.#ask('createRefund', () => this.back.create(request, this.#paid(request.payment_ref))),
+      findRefund: ({ refund_id }) => this.#ask('findRefund', () => this.back.find(refund_id)),
+      readRefund: (ref) => this.#ask('readRefund', () => this.back.read(ref)),
+      readDispute: (ref) => this.#ask('readDispute', () => this.back.dispute(ref)),
       readCallback: (callback, machine_ms) => own.readCallback(callback, machine_ms),
     };
   }
@@ -116,10 +119,14 @@ export class RailBooks {
     return { facts, fees: Object.fromEntries(payments.map((payment) => [payment, FEE_MINOR])) };
   }
 
-  #refund(payment_ref: string): void {
+  #paid(payment_ref: string): Order {
     const order = [...this.orders.values()].find(({ payments }) => payments.includes(payment_ref));
     if (order === undefined) throw new RailError(`no payment ${payment_ref}`, { declined: true });
-    order.refunded.add(payment_ref);
+    return order;
+  }
+
+  #refund(payment_ref: string): void {
+    this.#paid(payment_ref).refunded.add(payment_ref);
   }
 
   /** The payer pays; the events that the rail reports it by, none where the order was closed. */

@@ -2,9 +2,9 @@
 // and the verdict.
 import { createPool } from '@svc/core/db/index.ts';
 import type { CallRecord } from '@svc/core/inference/index.ts';
-import { type Context, type Log, newUlid } from '@svc/core/kernel/index.ts';
+import { type Context, type Id, type Log, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { drawFrom as productDraws } from '@svc/core/kernel/random.ts';
-import { applyDueTasks, sweepOnce } from '@svc/core/ledger/index.ts';
+import { applyDueTasks, expireLots, orderBudget, sweepOnce } from '@svc/core/ledger/index.ts';
 import type { Sent } from '../../crash/caller.ts';
 import { readLedger } from '../../crash/oracle.ts';
 import { CALM, DATABASE_URL, LEDGER_URL, type Server } from '../engine/database.ts';
@@ -14,15 +14,15 @@ import { restore, serve } from '../engine/installation.ts';
 import { Actor, Loop } from '../engine/loop.ts';
 import { send } from './callers.ts';
 import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
-import type { Installation } from './open.ts';
+import { type Back, DISPUTES_SQL, judgeBack, REFUNDS_SQL, TAKEN_SQL } from './money-back.ts';
+import { type Installation, RUNS_MS } from './open.ts';
 import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
 import { type Blow, type Planned, planBlows, planCalls, planWeather } from './plan.ts';
 import { Providers } from './provider.ts';
 import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
-import { judgeLedger, withClient } from './verdict.ts';
+import { judgeLedger, untilOrdered, withClient } from './verdict.ts';
 
-const START_MS = Date.UTC(2026, 2, 2, 12);
 const DAY_MS = 86_400_000;
 /** With a shorter one a sweep can come before a gateway has renewed its lease after an outage (core/ledger/README.md). */
 const SAFE_LEASE_SECONDS = 45;
@@ -185,6 +185,7 @@ class World {
           sweepOnce(pool.shards.at('a')).then(({ length }) => length),
         );
         await job('carry out', applyDueTasks(pool, log));
+        await job('expire', expireLots(pool.shards.at('a')));
         await pause(SWEEP_MS);
       }
     });
@@ -212,6 +213,18 @@ class World {
       actor,
     );
     return true;
+  }
+
+  /** In some runs a budget is raised while calls count in it. */
+  async raiseBudget(): Promise<void> {
+    const { draw } = this.loop;
+    if (draw.unit() < 0.6) return;
+    await pause(draw.unit() * 400);
+    const { book_id, key_no, cap_micro_usd } = this.installation.budget;
+    const cap = microUsd(cap_micro_usd + draw.int(1, 3) * 500);
+    this.loop.note(`a budget is raised to ${cap}`);
+    const wanted = { book_id, subject: { key_no }, cap_micro_usd: cap, hard: true };
+    await this.#inGateway((context) => orderBudget(context, 'a', wanted)).catch(() => null);
   }
 
   async strike({ at_ms, what }: Blow): Promise<void> {
@@ -305,10 +318,18 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   const struck = Promise.all(blows.map((blow) => world.strike(blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
   const paid = world.payments.all();
+  const raised = world.raiseBudget();
   const sent = await callAll(world, planned);
-  await Promise.all([struck, paid]);
+  await Promise.all([struck, paid, raised]);
   world.calm();
-  await world.payments.end();
+  // What was ordered of a day's budget is for that day.
+  await untilOrdered(loop);
+  await world.payments.end(() =>
+    withClient(DATABASE_URL, async (client) => ({
+      refunds: (await client.query<{ id: Id<'refund'> }>(REFUNDS_SQL)).rows.map(({ id }) => id),
+      disputes: (await client.query<{ id: Id<'dispute'> }>(DISPUTES_SQL)).rows.map(({ id }) => id),
+    })),
+  );
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
@@ -331,12 +352,20 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
     ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
+  const back = await withClient(DATABASE_URL, async (client) => ({
+    refunds: (await client.query<Back>(REFUNDS_SQL)).rows,
+    disputes: (await client.query<Back>(DISPUTES_SQL)).rows,
+  }));
+  const taken = await withClient(LEDGER_URL, (client) =>
+    client.query<{ id: string; taken: number }>(TAKEN_SQL),
+  );
+  faults.push(...judgeBack(world.books.back, back, new Map(taken.rows.map((row) => [row.id, row.taken]))));
   return { faults, calls: sent.length };
 }
 
 /** Time, ids and bytes begin anew, so that a run does not depend on those before it in this process. */
 function beginAnew(seed: number, lines_max: number): Loop {
-  const loop = new Loop({ seed, start_ms: START_MS, lines_max });
+  const loop = new Loop({ seed, start_ms: RUNS_MS, lines_max });
   productDraws(bytesFrom(seed));
   return loop;
 }
@@ -350,9 +379,9 @@ export async function run(installation: Installation, seed: number, lines_max = 
   try {
     await loop.until(async () => {
       // Ids rise from those of the last run unless the clock was set back: it is, from a day later to the start.
-      loop.now_ms = START_MS + DAY_MS;
+      loop.now_ms = RUNS_MS + DAY_MS;
       newUlid();
-      loop.now_ms = START_MS;
+      loop.now_ms = RUNS_MS;
       newUlid();
       const result = await play(world);
       faults = result.faults;

@@ -6,9 +6,10 @@ import type { Witness } from '../../crash/caller.ts';
 import { type Evidence, isQuiet, judge, type LedgerState, readLedger } from '../../crash/oracle.ts';
 import type { TopUp } from '../../crash/worker-process.ts';
 import { ulidOf } from '../../support/books.ts';
-import { LEDGER_URL } from '../engine/database.ts';
+import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import type { Loop } from '../engine/loop.ts';
 import { costOf, isOpen } from './models.ts';
+import { RUNS_MS } from './open.ts';
 import type { Keys } from './plan.ts';
 
 /** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
@@ -40,6 +41,15 @@ async function untilQuiet(
       if (isQuiet(witnesses, state, top_ups) || loop.now_ms > deadline_ms) return state;
       await pause(LOOK_MS);
     }
+  });
+}
+
+/** Until what was ordered from the ledger has been carried out. */
+export function untilOrdered(loop: Loop): Promise<void> {
+  const deadline_ms = loop.now_ms + QUIET_MS_MAX;
+  return withClient(DATABASE_URL, async (client) => {
+    const left = 'select 1 from ledger_task where applied_at is null';
+    while ((await client.query(left)).rowCount !== 0 && loop.now_ms < deadline_ms) await pause(LOOK_MS);
   });
 }
 
@@ -89,6 +99,18 @@ function judgeRuns(rows: readonly RunRow[], holds_may_be_lost: boolean): string[
   });
 }
 
+interface WindowRow {
+  readonly kind: number;
+  readonly subject: number;
+  readonly window_cap: number;
+  readonly cap: number;
+}
+
+/** Windows that run now, and that do not have the cap of their budget. */
+const WINDOWS = `
+  select w.kind, w.subject, w.cap as window_cap, b.cap from ledger.win w join ledger.budget b using (kind, subject)
+   where w.cap is distinct from b.cap and w.start = case w.kind when 1 then $1::date else date_trunc('month', $1::date) end`;
+
 /** What the world knows of a run. */
 export interface Known {
   readonly before: LedgerState;
@@ -105,8 +127,10 @@ export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
   const { before, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
   const state = await untilQuiet(loop, witnesses, top_ups);
   const verified = [await verifyLedger({ url: LEDGER_URL })];
-  const { meters, runs } = await withClient(LEDGER_URL, async (client) => ({
+  const day = new Date(RUNS_MS).toISOString().slice(0, 10);
+  const { meters, runs, windows } = await withClient(LEDGER_URL, async (client) => ({
     meters: (await client.query<MeterRow>(METERS)).rows,
+    windows: (await client.query<WindowRow>(WINDOWS, [day])).rows,
     runs: (await client.query<RunRow>('select run, cap, spent, held from ledger.run')).rows,
   }));
   const open = meters.filter(({ price_no }) => isOpen(models.get(price_no) as string));
@@ -117,5 +141,9 @@ export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
     ...judge({ witnesses, served, state, verified, round }).filter((one) => !one.includes('refused nobody')),
     ...judgeMeters(meters, models),
     ...judgeRuns(runs, holds_may_be_lost),
+    ...windows.map(
+      ({ kind, subject, window_cap, cap }) =>
+        `window ${kind}/${subject} has a cap of ${window_cap}, its budget of ${cap}`,
+    ),
   ];
 }
