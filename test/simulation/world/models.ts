@@ -12,7 +12,7 @@ interface Rates {
 const USUAL: Rates = { input: 3, output: 2, audio: 3 };
 const OWN: Readonly<Record<string, Rates>> = {
   'sim/free': { input: 0, output: 0, audio: 0 },
-  'sim/senses': { input: 3, output: 2, audio: 11 },
+  'sim/senses': { input: 3, output: 2, audio: 4 },
 };
 
 /** Rates of `model`. */

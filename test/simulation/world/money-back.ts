@@ -12,6 +12,7 @@ import { type Rail, RailError, type RefundFact } from '@svc/core/topups/index.ts
 import { disputeActivities } from '@svc/workflows/dispute/activities.ts';
 import { refundActivities } from '@svc/workflows/refund/activities.ts';
 import type { Loop } from '../engine/loop.ts';
+import type { readBack } from './judge-back.ts';
 import { insist, type PaymentParts, pause, TRIES } from './payments.ts';
 import type { Order } from './rails.ts';
 
@@ -167,65 +168,19 @@ export class AfterSales {
   }
 
   /** What is under way comes to its end: refunds are asked after, disputes are reported until they are heard of. */
-  async end(ids: { readonly refunds: readonly Id<'refund'>[]; readonly disputes: readonly Id<'dispute'>[] }) {
+  async end({ refunds, disputes }: Awaited<ReturnType<typeof readBack>>): Promise<void> {
     const { books, inGateway, inWorker } = this.#parts;
     for (const { ref, payment_ref } of books.back.disputes.values()) {
       const order = [...books.orders.values()].find(({ payments }) => payments.includes(payment_ref));
       if (order !== undefined) await insist(inGateway, this.#takes(order, ref), 60);
     }
-    for (const id of ids.refunds) await this.#follow(id, 40);
-    for (const dispute_id of ids.disputes)
+    for (const { id } of refunds) await this.#follow(id as Id<'refund'>, 40);
+    for (const dispute_id of disputes.map(({ id }) => id as Id<'dispute'>))
       await insist(inWorker, (context) => disputeActivities(() => context).pollDispute({ dispute_id }), 60);
     const jobs = async (context: Context) => ({
       done: (await adoptEarlyDisputes(context)) + (await settleLosses(context)),
     });
-    for (let n = 0; n < 3; n++) await insist(inWorker, jobs, 20);
+    if (books.back.disputes.size === 0) return;
+    for (let n = 0; n < 2; n++) await insist(inWorker, jobs, 20);
   }
-}
-
-/** A row of `refund` or `dispute`. */
-export interface Back {
-  readonly id: string;
-  readonly topup_id: string;
-  readonly status: string;
-  readonly ref: string | null;
-  readonly credits_micro: number;
-  readonly written_off_micro: number | null;
-}
-
-export const REFUNDS_SQL = `
-  select id, topup_id, status, gateway_ref as ref, credits_micro, null::bigint as written_off_micro from refund`;
-export const DISPUTES_SQL = `
-  select id, topup_id, status, gateway_ref as ref, credits_micro, written_off_micro from dispute`;
-/** What left a book under each reference. */
-export const TAKEN_SQL = `
-  select ref_id as id, (-sum(amount))::bigint as taken from ledger.entry where ref_type in ('refund', 'dispute') group by ref_id`;
-
-/** Compares what rails gave back or lost with the rows of it, and those with the ledger. */
-export function judgeBack(
-  back: MoneyBack,
-  rows: { readonly refunds: readonly Back[]; readonly disputes: readonly Back[] },
-  taken: ReadonlyMap<string, number>,
-): string[] {
-  const faults: string[] = [];
-  const compare = ({ id }: Back, due: number) => {
-    const is = taken.get(id) ?? 0;
-    if (is !== due) faults.push(`${id} took ${is} from its book, and ${due} were due`);
-  };
-  for (const row of rows.refunds) {
-    const at_rail = back.find(row.id)?.status ?? 'failed';
-    if (row.status !== at_rail) faults.push(`${row.id} is ${row.status}, at the rail ${at_rail}`);
-    compare(row, row.status === 'refunded' ? row.credits_micro : 0);
-  }
-  const known = new Set(rows.refunds.map(({ id }) => id));
-  for (const id of back.refunds.keys())
-    if (!known.has(id)) faults.push(`${id} is at the rail, and has no row`);
-  for (const row of rows.disputes) {
-    const at_rail = back.disputes.get(row.ref ?? '')?.status;
-    if (row.status !== at_rail) faults.push(`${row.id} is ${row.status}, at the rail ${at_rail}`);
-    if (row.status === 'lost' && row.written_off_micro === null)
-      faults.push(`${row.id} is lost, and nobody knows what it cost`);
-    compare(row, row.status === 'lost' ? row.credits_micro - (row.written_off_micro ?? 0) : 0);
-  }
-  return faults;
 }

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const MADE_MS = Date.UTC(2026, 2, 1);
 const SHARDS: readonly ShardAddress[] = [{ name: 'a', url: LEDGER_URL }];
 const RICH_MICRO = 50_000_000;
-const POOR_MICRO = 6_000;
+const POOR_MICRO = 9_000;
 const BUDGET_MICRO = 1_600;
 const PROJECT_BUDGET_MICRO = 3_200;
 const PIECES = 20;
@@ -72,7 +72,8 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'budge
   await billAll([poor.org_id, indian.org_id]);
   const changing = rich.keys.find(({ name }) => name === 'budget')?.key_no as number;
   const budget = { book_id: rich.live_book_id, key_no: changing, cap_micro_usd: BUDGET_MICRO };
-  return { keys: { all, budgets }, budget, payers: [poor.org_id, indian.org_id] };
+  const few = [...poor.keys, ...pieced.keys].map(({ secret }) => secret);
+  return { keys: { all, budgets, poor: few }, budget, payers: [poor.org_id, indian.org_id] };
 }
 
 /** Paid and granted lots in no order of their ends; some end while a run has its calls, or soon after. */

@@ -7,6 +7,7 @@ import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import { createTopup, openFx, runRailTasks } from '@svc/core/topups/index.ts';
 import { topUpActivities } from '@svc/workflows/top-up/activities.ts';
 import type { Loop } from '../engine/loop.ts';
+import { readBack } from './judge-back.ts';
 import { AfterSales } from './money-back.ts';
 import type { Order, RailBooks } from './rails.ts';
 
@@ -131,7 +132,7 @@ export class Payments {
   }
 
   /** The last poll before an order lapses, its end, and the poll for late money; then what is owed at the rails. */
-  async end(idsNow: () => Promise<Parameters<AfterSales['end']>[0]>): Promise<void> {
+  async end(): Promise<void> {
     const { loop, inWorker, books } = this.#parts;
     if (books.orders.size === 0) return;
     const ids = [...books.orders.values()].map(({ topup_id }) => topup_id);
@@ -149,7 +150,7 @@ export class Payments {
     await each('expireTopup');
     await each('pollTopup');
     await each('mailReceipt');
-    await this.#after.end(await idsNow());
+    await this.#after.end(await readBack());
     // What a rail did not answer is asked again within an hour.
     for (let hours = 3; hours > 0; hours--) {
       await insist(inWorker, async (context) => ({ done: await runRailTasks(context) }), 20);
