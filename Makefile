@@ -26,7 +26,7 @@ help:
 	@echo 'make workflows-many  open ten thousand top-ups and mandates, and show histories, latencies, sizes (COUNT=n SECONDS=n ENCRYPT=1)'
 	@echo 'make directory     provision five thousand people over SCIM while calls run, and take them out again (PEOPLE=n)'
 	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
-	@echo 'make mutants     change the arithmetic of prices in every way that Stryker knows and require that tests notice (ONLY=price)'
+	@echo 'make mutants     change files of prices, ledger and top-ups in every way that Stryker knows and require that tests notice (ONLY=core/ledger/verify)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make agents   coding agents and frameworks, unchanged, before every family (NEWEST=1 ONLY=codex FAMILY=gemini)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
@@ -101,7 +101,7 @@ mutations:
 	@$(install) all && exec $(node) test/mutations/product/main.ts $(if $(ONLY),--only '$(ONLY)')
 
 mutants:
-	@$(install) all && exec $(node) test/mutations/arithmetic/main.ts $(if $(ONLY),--only '$(ONLY)')
+	@$(install) all && exec $(node) test/mutations/sources/main.ts $(if $(ONLY),--only '$(ONLY)')
 
 fuzz-api:
 	@$(install) all && exec $(node) test/fuzz/main.ts $(if $(SEED),--seed $(SEED)) $(if $(EXAMPLES),--examples $(EXAMPLES)) \

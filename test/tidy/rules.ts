@@ -67,7 +67,7 @@ export const plainModules: Rule = (sources) =>
       // These are read by tools that ask for a default export.
       const isAskedFor = [
         ...['test/support/global.ts', 'console/vite.config.ts'],
-        'test/mutations/arithmetic/vitest.config.ts',
+        'test/mutations/sources/vitest.config.ts',
       ].includes(source.path);
       return [
         ...faultsOf(source, bare, /^export \*/gm, 'export *'),

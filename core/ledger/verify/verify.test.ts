@@ -101,6 +101,19 @@ test('a ledger in use is found right, from the database and from a dump of it', 
   expect(await verifyLedger({ url }, { org_id })).toMatchObject({ ok: true, books: 1, entries: 2 });
 });
 
+// A pooler keeps its connections.
+test.skipIf(process.env['TEST_POOLER'] === '1')('no connection of the verifier is left', async () => {
+  await verifyLedger({ url });
+  const open = async () =>
+    (
+      await owner.query(
+        `select 1 from pg_stat_activity
+          where application_name = 'svc-ledger-verify' and datname = current_database()`,
+      )
+    ).rows;
+  await expect.poll(open).toEqual([]);
+});
+
 const A = `book_id = ${books[0]}`;
 const B = `book_id = ${books[1]}`;
 const setUnits = (to: string) => `update ledger.meter set other_units = ${to}`;
