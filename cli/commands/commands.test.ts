@@ -1,5 +1,5 @@
 // `svcctl` as a script uses it: a process, one JSON object on standard output, and the exit code.
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, withLedgerSchema } from '@svc/core/db/index.ts';
 import type { Id } from '@svc/core/kernel/index.ts';
 import { findBook, readBalance } from '@svc/core/ledger/index.ts';
 import { afterAll, expect, test } from 'vitest';
@@ -142,4 +142,17 @@ test('without an installation the error says how to start one', async () => {
   const { code, err } = await runSvcctl(['migrate'], { SVC_DATA_DIR: '/nonexistent' });
   expect(code).toBe(1);
   expect(err).toContain('make up');
+});
+
+test('migrate --citus says what it lacks: further ledgers, or a cluster that they are in', async () => {
+  const none = await svcctl('migrate', '--citus');
+  expect(none.code).toBe(2);
+  expect(none.err).toContain('SVC_LEDGER_SHARDS names none');
+  const { code, err } = await runSvcctl(['migrate', '--citus'], {
+    SVC_DATABASE_URL: url,
+    SVC_DATA_DIR: '/nonexistent',
+    SVC_LEDGER_SHARDS: `own=${withLedgerSchema(url, 'ledger_own')}`,
+  });
+  expect(code).toBe(2);
+  expect(err).toContain('the ledger own: the database is no coordinator of a Citus cluster');
 });

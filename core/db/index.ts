@@ -2,11 +2,18 @@ export { configuredDatabase, type DatabaseAddresses, databaseAddresses, isPrepar
 export { checkAddresses } from './direct-store.ts';
 export { databaseAway, isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
-export { listMigrations, migrate, migrateLedger } from './migrate.ts';
+export {
+  listMigrations,
+  migrate,
+  migrateLedger,
+  serverOfLedger,
+  spreadLedger,
+  statementsOf,
+} from './migrate.ts';
 export { fixedPlacement, isLeft, type Placement } from './placement.ts';
 export { createPool, openPlaced, type Pool, type Reach } from './pool.ts';
-export { refuseStandby } from './primary-store.ts';
-export { queryIn, type Scope, scopeOf } from './scope.ts';
+export { leadsToSpread, meetLedger, refuseStandby } from './primary-store.ts';
+export { queryAlone, queryIn, type Scope, scopeOf } from './scope.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
 export {
   eachShard,

@@ -11,6 +11,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { sha256Hex } from '../kernel/index.ts';
+import {
+  delegateFunctions,
+  isCluster,
+  isSpread,
+  letRolesConnect,
+  livingProcesses,
+  looseServers,
+  prepareFunctions,
+  serverOf,
+  spreadSchema,
+} from './citus-store.ts';
 import { inLedgerSchema, ledgerSchemaOf } from './shard.ts';
 
 const LOCK = 7_305_118_201;
@@ -77,6 +88,16 @@ export async function listMigrations(
   };
 }
 
+/** Text in quotes, and what ends a statement outside of it. */
+const PARTS = /'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|;/g;
+
+/** The statements of a migration. */
+export function statementsOf(sql: string): string[] {
+  const ends = [...sql.matchAll(PARTS)].filter(([part]) => part === ';').map(({ index }) => index + 1);
+  const statements = [...ends, sql.length].map((end, i) => sql.slice(ends[i - 1] ?? 0, end));
+  return statements.filter((statement) => statement.replace(/--[^\n]*/g, '').trim() !== '');
+}
+
 interface Applied {
   readonly version: number;
   readonly name: string;
@@ -110,7 +131,7 @@ const BEGIN = `begin; select pg_advisory_xact_lock(${LOCK})`;
 async function apply(
   client: pg.Client,
   migration: Migration,
-  to: { schema: string; sql: string; wait_ms: number },
+  to: { schema: string; statements: readonly string[]; wait_ms: number },
 ): Promise<boolean | null> {
   await client.query(BEGIN);
   try {
@@ -126,7 +147,7 @@ async function apply(
       `insert into ${to.schema}.svc_migration (version, name, checksum, compatible_from) values ($1, $2, $3, $4)`,
       [migration.version, migration.name, migration.checksum, migration.compatible_from],
     );
-    await client.query(to.sql);
+    for (const statement of to.statements) await client.query(statement);
     await client.query('commit');
     return true;
   } catch (error) {
@@ -170,7 +191,10 @@ async function applyPatiently(
   schema: string,
   lock: NonNullable<MigrateOptions['lock']>,
 ): Promise<boolean> {
-  const to = { schema, sql: inLedgerSchema(migration.sql, schema), wait_ms: lock.wait_ms };
+  const sql = inLedgerSchema(migration.sql, schema);
+  // Citus sends some statements on as they came, and takes one at a time.
+  const statements = (await isSpread(client, schema)) ? statementsOf(sql) : [sql];
+  const to = { schema, statements, wait_ms: lock.wait_ms };
   for (let left = lock.tries; left > 0; left--) {
     const applied = await apply(client, migration, to);
     if (applied !== false) return applied === true;
@@ -210,7 +234,12 @@ async function bringLedger(
 ): Promise<Migrated> {
   const schema = ledgerSchemaOf(url);
   if (await isLeftPlace(client, schema)) return { applied: [], newer: [] };
-  return bring(client, schema, migrations, lock);
+  const migrated = await bring(client, schema, migrations, lock);
+  if (await isSpread(client, schema)) {
+    await prepareFunctions(client, schema);
+    await delegateFunctions(client, schema);
+  }
+  return migrated;
 }
 
 /** Whether the ledger of `schema` has moved to another place: what it left is not written to again. */
@@ -219,6 +248,42 @@ async function isLeftPlace(client: pg.Client, schema: string): Promise<boolean> 
   if (rows[0].known !== true) return false;
   const { rowCount } = await client.query(`select from ${schema}.moved`);
   return rowCount !== 0;
+}
+
+/**
+ * Brings the ledger at `url`, the coordinator of a Citus cluster, to this release and its tables to one of the cluster's servers.
+ * Returns which one; null when they were there already, or the ledger has left the place. @throws Error when it is no such cluster.
+ */
+export function spreadLedger(url: string, options: MigrateOptions = {}): Promise<string | null> {
+  return connected(url, async (client) => {
+    if (!(await isCluster(client)))
+      throw new Error('the database is no coordinator of a Citus cluster that has servers for data');
+    const [loose] = await looseServers(client);
+    if (loose !== undefined)
+      throw new Error(`${loose} has synchronous_commit=off: a charge that was confirmed could be lost there`);
+    const { ledger } = await listMigrations(options.folder);
+    await bringLedger(client, url, ledger, options.lock ?? PATIENCE);
+    await letRolesConnect(client);
+    const schema = ledgerSchemaOf(url);
+    if ((await isSpread(client, schema)) || (await isLeftPlace(client, schema))) return null;
+    const living = await livingProcesses(client, schema);
+    if (living.length > 0)
+      throw new Error(
+        `programs use it, stop them first and wait for their leases to end: ${living.join(', ')}`,
+      );
+    await prepareFunctions(client, schema);
+    await spreadSchema(client, schema);
+    await delegateFunctions(client, schema);
+    return serverOf(client, schema);
+  });
+}
+
+/** The server of a Citus cluster that has the tables of the ledger at `url`; null: it is in a database like any other. */
+export function serverOfLedger(url: string): Promise<string | null> {
+  return connected(url, async (client) => {
+    const schema = ledgerSchemaOf(url);
+    return (await isSpread(client, schema)) ? serverOf(client, schema) : null;
+  });
 }
 
 async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -6,8 +6,8 @@ import { isPrepared } from './address.ts';
 import { isDatabaseFault } from './faults.ts';
 import { isLeft, type Placement, placementOf } from './placement.ts';
 import { readMovedTo, readPlace } from './placement-store.ts';
-import { isOfStandby, refuseStandby } from './primary-store.ts';
-import { queryIn, type Scope, scopeOf, tenantScope } from './scope.ts';
+import { isOfStandby, leadsToSpread, meetLedger } from './primary-store.ts';
+import { queryAlone, queryIn, type Scope, scopeOf, tenantScope } from './scope.ts';
 import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardPlaces } from './shard.ts';
 
 const INT8 = 20;
@@ -73,17 +73,18 @@ interface PoolOptions extends ShardOptions {
 
 const SHARD_POOL = { max: 4, answer_ms: 10_000 };
 
-type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+type Run = (statement: pg.QueryConfig, alone: boolean) => Promise<pg.QueryResult>;
 
 /** A `Db` that has its statements run by `run`, under names where `prepared`. */
 function bind(run: Run, at: { readonly named: (text: string) => string; readonly prepared: boolean }): Db {
   return {
     async query<Row>(statement: Statement) {
-      const { rows, rowCount } = await run({
+      const config = {
         ...(at.prepared ? { name: statement.name } : {}),
         text: at.named(statement.text),
         values: statement.values as unknown[],
-      });
+      };
+      const { rows, rowCount } = await run(config, statement.alone === true);
       return { rows: rows as Row[], rowCount: rowCount ?? 0 };
     },
   };
@@ -129,12 +130,15 @@ function transact<T>(pool: pg.Pool, begin: string, work: (client: pg.PoolClient)
   });
 }
 
-/** Single statements of `pool`, each in `scope`. */
-function actingIn(pool: pg.Pool, scope: Scope): Run {
-  return (statement) =>
+/** Single statements of `pool`, each in `scope`, but what a cluster is to run where the tables are (citus-store.ts). */
+function actingIn(pool: pg.Pool, scope: Scope | null): Run {
+  return (statement, alone) =>
     onConnection(
       pool,
-      (client) => queryIn(client, scope, statement),
+      (client) => {
+        if (alone && leadsToSpread(client)) return queryAlone(client, statement);
+        return scope === null ? client.query(statement) : queryIn(client, scope, statement);
+      },
       async (_client, fault) => {
         // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
         if (!(fault instanceof pg.DatabaseError) || isOfStandby(fault)) throw fault;
@@ -149,6 +153,7 @@ function actingIn(pool: pg.Pool, scope: Scope): Run {
  * and its connection goes: it may lead nowhere. A standby counts as a server that is away. `url` may be a pooler in transaction mode (address.ts): no session keeps anything.
  */
 export function createPool(url: string, options: PoolOptions = {}): Pool {
+  const schema = ledgerSchemaOf(url);
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 8,
@@ -157,7 +162,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     application_name: options.application ?? 'svc',
-    onConnect: refuseStandby,
+    onConnect: (client) => meetLedger(client, schema),
     ...(options.answer_ms === undefined ? {} : { query_timeout: options.answer_ms }),
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
@@ -165,9 +170,9 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   // Nobody listens yet where a server says in one breath that a new connection is ready and that it ends.
   pool.on('connect', (client) => void client.on('error', () => {}));
   const { role } = options;
-  const at = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
+  const at = { named: ledgerNaming(schema), prepared: isPrepared(url) };
   const wide = scopeOf({ role: role ?? 'none' });
-  const db = bind(role === undefined ? (statement) => pool.query(statement) : actingIn(pool, wide), at);
+  const db = bind(actingIn(pool, role === undefined ? null : wide), at);
   const begin = role === undefined ? 'begin' : `begin; set local role ${pg.escapeIdentifier(role)}`;
   const shards = openShards(url, options, db);
   return {

@@ -4250,6 +4250,22 @@ end $function$
 revoke execute on function ledger.end_grants from public;
 grant execute on function ledger.end_grants to svc_runtime;
 
+CREATE OR REPLACE FUNCTION ledger.end_lease(p_lease bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Ends a lease now.
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  update ledger.lease set expires_at = v_now where lease_id = p_lease;
+end $function$
+;
+revoke execute on function ledger.end_lease from public;
+grant execute on function ledger.end_lease to svc_runtime;
+
 CREATE OR REPLACE FUNCTION ledger.exhaust(p_kind smallint, p_subject integer, p_start date, p_now timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -4303,11 +4319,12 @@ CREATE OR REPLACE FUNCTION ledger.extend(p_books bigint[], p_id uuid[], p_total 
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 -- Raises holds to new totals, in order. Letters: o raised (or high enough), c insufficient credits, b budget,
--- m missing, e refused.
+-- m missing, e refused. An element of an array that is set as it stands ends the server of Citus 14.0.1: hence `v_total`.
 declare
   v_status text := '';
   h ledger.hold;
   d bigint;
+  v_total bigint;
   v_day date;
   v_month date;
   v_room boolean;
@@ -4316,7 +4333,8 @@ begin
   for i in 1..cardinality(p_id) loop
     select * into h from ledger.hold where hold_id = p_id[i] and book_id = any (p_books);
     if not found then v_status := v_status || 'm'; continue; end if;
-    d := p_total[i] - h.amount;
+    v_total := p_total[i];
+    d := v_total - h.amount;
     if d <= 0 then v_status := v_status || 'o'; continue; end if;
     v_day := ledger.ulid_day(h.hold_id);
     v_month := date_trunc('month', v_day::timestamp)::date;
@@ -4334,7 +4352,7 @@ begin
     if h.run is not null then
       update ledger.run t set held = held + d where t.book_id = h.book_id and t.run = h.run;
     end if;
-    update ledger.hold set amount = p_total[i] where hold_id = h.hold_id;
+    update ledger.hold set amount = v_total where hold_id = h.hold_id;
     v_status := v_status || 'o';
   end loop;
   return v_status;
@@ -4793,6 +4811,26 @@ end $function$
 ;
 revoke execute on function ledger.release_run from public;
 
+CREATE OR REPLACE FUNCTION ledger.renew_lease(p_lease bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Renews a lease for its length; false when it is gone.
+declare
+  v_seconds int;
+  v_until timestamptz;
+begin
+  select seconds into v_seconds from ledger.lease where lease_id = p_lease for no key update;
+  v_until := clock_timestamp() + make_interval(secs => v_seconds);
+  update ledger.lease set expires_at = v_until where lease_id = p_lease;
+  return found;
+end $function$
+;
+revoke execute on function ledger.renew_lease from public;
+grant execute on function ledger.renew_lease to svc_runtime;
+
 CREATE OR REPLACE FUNCTION ledger.restore(p_book bigint, p_debit_kind smallint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot_ids text[], p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_amount bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -5210,6 +5248,25 @@ end $function$
 ;
 revoke execute on function ledger.sweep from public;
 grant execute on function ledger.sweep to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.take_lease(p_process text, p_seconds integer, p_places text[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- A lease for a process, which knows `p_places` of the ledger; its number.
+declare
+  v_until timestamptz := clock_timestamp() + make_interval(secs => p_seconds);
+  v_lease bigint;
+begin
+  insert into ledger.lease (process, seconds, places, expires_at) values (p_process, p_seconds, p_places, v_until)
+  returning lease_id into v_lease;
+  return v_lease;
+end $function$
+;
+revoke execute on function ledger.take_lease from public;
+grant execute on function ledger.take_lease to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.tell_budgets(p_wkind smallint[], p_wsub integer[], p_wstart date[], p_now timestamp with time zone)
  RETURNS void

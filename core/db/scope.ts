@@ -82,6 +82,17 @@ class ScopedQuery extends Query {
   }
 }
 
+/**
+ * Runs one statement with nothing before it and without a plan that was kept: on these terms Citus runs a function as a whole at
+ * the server that has the tables. It acts as the login.
+ */
+export function queryAlone(
+  client: pg.ClientBase,
+  { name: _, ...statement }: pg.QueryConfig | pg.QueryArrayConfig,
+): Promise<pg.QueryResult> {
+  return client.query(statement as pg.QueryConfig);
+}
+
 /** Names of the scopes' statements that a connection has prepared. */
 const prepared = new WeakMap<pg.ClientBase, Set<string>>();
 

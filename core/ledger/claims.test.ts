@@ -157,7 +157,7 @@ test('the claim of a swept call is free; that of a call which was settled before
   await ledger.settle(settleOf(subject, charged.request_id, 4));
   await db.query({
     name: 'test.lapse_all',
-    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 minute', seconds = 1`,
+    text: `update ledger.lease set expires_at = statement_timestamp() - interval '1 minute', seconds = 1`,
   });
   await until(async () => (await sweepOnce(db)).length === 0);
   expect(await findClaim(db, lost.idempotency)).toBeNull();
@@ -178,7 +178,7 @@ async function takeForDead(): Promise<void> {
 async function setLeases(left: string, seconds: number): Promise<void> {
   await db.query({
     name: 'test.set_leases',
-    text: 'update ledger.lease set expires_at = clock_timestamp() + $1::interval, seconds = $2',
+    text: 'update ledger.lease set expires_at = statement_timestamp() + $1::interval, seconds = $2',
     values: [left, seconds],
   });
 }

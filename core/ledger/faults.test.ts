@@ -75,10 +75,10 @@ test('an answer lost after COMMIT is resolved by asking: held once, charged once
   const book = await makeBook(db, { amount: 1_000 });
   const subject = subjectOf(book);
   const hold = holdOf(subject, 100);
-  proxy.cutAnswerTo('ledger.hold');
+  proxy.cutAnswerTo('hold');
   expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
   expect(await heldOf(book)).toBe(100);
-  proxy.cutAnswerTo('ledger.settle');
+  proxy.cutAnswerTo('settle');
   expect(await ledger.settle(settleOf(subject, hold.request_id, 60))).toEqual({
     status: 'duplicate',
     charged_micro_usd: null,
@@ -95,7 +95,7 @@ test('a claim whose hold is answered again after a lost COMMIT belongs to its ow
   const ledger = await openTestLedger(proxy.url, journal.dir);
   const book = await makeBook(db, { amount: 1_000 });
   const idempotency = { scope: 'p', key_hash: Buffer.alloc(32, 7), fingerprint: Buffer.alloc(32, 8) };
-  proxy.cutAnswerTo('ledger.hold');
+  proxy.cutAnswerTo('hold');
   expect(await ledger.hold({ ...holdOf(subjectOf(book), 10), idempotency })).toEqual({ status: 'ok' });
   expect(proxy.cuts).toBe(1);
   expect(await ledger.hold({ ...holdOf(subjectOf(book), 10), idempotency })).toEqual({ status: 'claimed' });
@@ -222,7 +222,7 @@ test('holds of a process whose lease has lapsed are swept, reported with their b
   expect(await sweep()).toEqual([]);
   await db.query({
     name: 'test.lapse',
-    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+    text: `update ledger.lease set expires_at = statement_timestamp() - interval '1 second' where lease_id = $1`,
     values: [ledger.lease_id],
   });
   expect(await sweep()).toEqual([{ ...subjectOf(book), request_id: hold.request_id, amount_micro_usd: 100 }]);
@@ -248,7 +248,7 @@ test('after a start of PostgreSQL the sweeper waits one lease time', async () =>
   // The server of this test run started less than an hour ago, so a lapsed lease of an hour still has time.
   await db.query({
     name: 'test.lapse_all',
-    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+    text: `update ledger.lease set expires_at = statement_timestamp() - interval '1 second' where lease_id = $1`,
     values: [ledger.lease_id],
   });
   expect((await sweepOnce(db)).filter(({ book_id }) => book_id === book)).toEqual([]);
@@ -262,10 +262,10 @@ test.each([
   ['another server took over', `timeline = 'FFFFFFFF'`],
   [
     'nobody swept for half a minute, as when the server was frozen',
-    `ran_at = ran_at - interval '31 seconds'`,
+    `ran_at = statement_timestamp() - interval '31 seconds'`,
   ],
-  ['the clock of the server went back', `ran_at = ran_at + interval '1 minute'`],
-])('when %s, the sweeper waits one lease time, in which gateways renew', async (_, seen) => {
+  ['the clock of the server went back', `ran_at = statement_timestamp() + interval '1 minute'`],
+])('when %s, the sweeper waits one lease time, in which gateways renew', async (what, seen) => {
   const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 2 });
   const book = await makeBook(db, { amount: 1_000 });
   const held = holdOf(subjectOf(book), 100);
@@ -274,11 +274,15 @@ test.each([
   const lapse = () =>
     db.query({
       name: 'test.lapse_now',
-      text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+      text: `update ledger.lease set expires_at = statement_timestamp() - interval '1 second' where lease_id = $1`,
       values: [ledger.lease_id],
     });
   expect(await sweep()).toEqual([]);
-  await db.query({ name: `test.seen ${seen}`, text: `update ledger.sweeping set ${seen}`, values: [] });
+  await db.query({
+    name: `test.seen ${what.slice(0, 40)}`,
+    text: `update ledger.sweeping set ${seen}`,
+    values: [],
+  });
   await lapse();
   expect(await sweep()).toEqual([]);
   await until(async () => {

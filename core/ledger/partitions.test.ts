@@ -42,19 +42,20 @@ async function callOn(book: number): Promise<string> {
     text: `select tableoid::regclass::text as part from ledger.meter
             where request_id = (select max(request_id::text)::uuid from ledger.meter)`,
   });
-  return rows[0]!.part;
+  // Without its schema, and without the number that a part has at a server of a cluster.
+  return rows[0]!.part.replace(/^\w+\./, '').replace(/^(meter_(?:\d{6}|default))_\d+$/, '$1');
 }
 
 test('in a month that nobody made calls are settled once too, and the months after are made by the job', async () => {
   const book = await makeBook(db, { amount: 1_000 });
-  expect(await callOn(book)).toMatch(/^ledger\.meter_\d{6}$/);
+  expect(await callOn(book)).toMatch(/^meter_\d{6}$/);
   shiftClock(200 * DAY_MS);
-  expect(await callOn(book)).toBe('ledger.meter_default');
+  expect(await callOn(book)).toBe('meter_default');
   // Its own month stays in the default partition; the two after it are made.
   expect(await makeMeterPartitions(db)).toBe(2);
-  expect(await callOn(book)).toBe('ledger.meter_default');
+  expect(await callOn(book)).toBe('meter_default');
   shiftClock(235 * DAY_MS);
-  expect(await callOn(book)).toMatch(/^ledger\.meter_\d{6}$/);
+  expect(await callOn(book)).toMatch(/^meter_\d{6}$/);
   expect((await verifyLedger({ url })).findings).toEqual([]);
 });
 
@@ -63,7 +64,7 @@ test('behind a long reader a month is left to the next run, and settles go on', 
   shiftClock(500 * DAY_MS);
   await reader.query('begin; select from ledger.meter limit 1');
   const making = makeMeterPartitions(db);
-  expect(await callOn(book)).toBe('ledger.meter_default');
+  expect(await callOn(book)).toBe('meter_default');
   expect(await making).toBe(0);
   await reader.query('rollback');
   expect(await makeMeterPartitions(db)).toBe(2);

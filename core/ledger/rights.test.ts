@@ -55,6 +55,7 @@ test('every function that the runtime role can call has a fixed search path and 
     'credit',
     'debit',
     'end_grants',
+    'end_lease',
     'expire_lot',
     'extend',
     'hold',
@@ -62,12 +63,14 @@ test('every function that the runtime role can call has a fixed search path and 
     'open_book',
     'purge_runs',
     'release',
+    'renew_lease',
     'restore',
     'resume',
     'set_budget',
     'set_low_mark',
     'settle',
     'sweep',
+    'take_lease',
     'ulid_day',
   ]);
 });

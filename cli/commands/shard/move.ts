@@ -1,5 +1,5 @@
 // Moves a shard to another place while calls go on. Run again after whatever end, it goes on.
-import { MAIN, type Pool, type ShardPlaces } from '@svc/core/db/index.ts';
+import { MAIN, type Pool, type ShardPlaces, serverOfLedger } from '@svc/core/db/index.ts';
 import { abortMove, endWithoutOld, moveLedger, type VerifyReport } from '@svc/core/ledger/index.ts';
 import { type Command, type Input, type Result, UsageError } from '../../command.ts';
 import { withDatabase } from '../../installation.ts';
@@ -108,7 +108,14 @@ export const command: Command = {
     return withDatabase(async (pool) => {
       const ends = await endsOf(pool, shard, input.get('to'));
       if (input.has('abort')) return abort(pool, ends);
-      return input.has('old-is-gone') ? endAlone(pool, ends) : move(pool, ends, input);
+      if (input.has('old-is-gone')) return endAlone(pool, ends);
+      // What does not answer is for the move to say.
+      const server = await serverOfLedger(ends.from.url).catch(() => null);
+      if (server !== null)
+        throw new UsageError(
+          `${shard.name} is at ${server} of a Citus cluster, which moves it: citus_schema_move`,
+        );
+      return move(pool, ends, input);
     });
   },
 };

@@ -156,6 +156,8 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   readonly values?: readonly unknown[];
+  /** It is one call of a function, which a cluster may run where the tables are, if nothing else is in its transaction. */
+  readonly alone?: true;
 }
 export interface Db {
   query<Row>(statement: Statement): Promise<{ rows: Row[]; rowCount: number }>;

@@ -3,7 +3,7 @@
 // holds and settles lock the same books and take turns.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { isLeft, refuseStandby } from '../../db/index.ts';
+import { isLeft, ledgerSchemaOf, meetLedger } from '../../db/index.ts';
 import { monotonicMs } from '../../kernel/index.ts';
 
 /** A flush that has not been answered for so long is on a dead connection. */
@@ -215,7 +215,7 @@ export class Batcher<I, R> {
   private async attempt(batch: Waiting<I, R>[]): Promise<R[]> {
     if (this.db === null) {
       this.url = this.options.url();
-      this.db = await connect({ ...this.options.config, connectionString: this.url });
+      this.db = await connect(this.url, this.options.config);
     }
     this.flushes++;
     this.sent += batch.length;
@@ -265,13 +265,13 @@ export class Batcher<I, R> {
   }
 }
 
-async function connect(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(config);
+async function connect(url: string, config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...config, connectionString: url });
   // A connection that breaks while idle is found by the next flush.
   client.on('error', () => {});
   try {
     await client.connect();
-    await refuseStandby(client);
+    await meetLedger(client, ledgerSchemaOf(url));
   } catch (error) {
     destroy(client);
     throw error;

@@ -1,7 +1,7 @@
 // Where the statements of a batcher run, and under which settings: those of the transaction, so that a connection may
 // lead through a pooler.
 import type pg from 'pg';
-import { queryIn, scopeOf } from '../../db/index.ts';
+import { leadsToSpread, queryAlone, queryIn, scopeOf } from '../../db/index.ts';
 
 /** A connection to a ledger; each statement is a transaction. */
 export interface Target {
@@ -33,6 +33,8 @@ export function targetOf(client: pg.Client, { named, prepared }: Dialect, sync: 
   return {
     query: ({ name, text, ...rest }) => {
       const statement = { text: named(text), ...rest };
+      // Functions of such a ledger have the settings (core/db/citus-store.ts); `sync` is that of the server that commits.
+      if (leadsToSpread(client)) return queryAlone(client, statement);
       return queryIn(client, SCOPES[sync], prepared ? { name: name as string, ...statement } : statement);
     },
   };

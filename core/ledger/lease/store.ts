@@ -18,6 +18,7 @@ export async function sweepOnce(db: Db, limit = 1_000): Promise<Swept[]> {
     name: 'ledger.sweep',
     text: `select request_id, book_id, key_no, project_no, amount as amount_micro_usd from ledger.sweep($1)`,
     values: [limit],
+    alone: true,
   });
   return rows.map((row) => ({ ...row, request_id: uuidToUlid(row.request_id) as RequestId }));
 }
@@ -31,30 +32,31 @@ export async function acquireLease(
 ): Promise<number> {
   const { rows } = await db.query<{ lease_id: number }>({
     name: 'ledger.acquire_lease',
-    text: `insert into ledger.lease (process, seconds, places, expires_at)
-           values ($1, $2::int, $3, statement_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
+    text: 'select ledger.take_lease($1, $2, $3) as lease_id',
     values: [args.process, args.seconds, args.places],
+    alone: true,
   });
   return rows[0]!.lease_id;
 }
 
 /** Renews a lease for its length; false when it is gone. */
 export async function renewLease(db: Db, lease_id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<{ renewed: boolean }>({
     name: 'ledger.renew_lease',
-    text: `update ledger.lease set expires_at = statement_timestamp() + make_interval(secs => seconds)
-            where lease_id = $1`,
+    text: 'select ledger.renew_lease($1) as renewed',
     values: [lease_id],
+    alone: true,
   });
-  return rowCount === 1;
+  return rows[0]!.renewed;
 }
 
 /** Ends a lease now, so that what it still holds is swept at once. */
 export async function endLease(db: Db, lease_id: number): Promise<void> {
   await db.query({
     name: 'ledger.end_lease',
-    text: 'update ledger.lease set expires_at = statement_timestamp() where lease_id = $1',
+    text: 'select ledger.end_lease($1)',
     values: [lease_id],
+    alone: true,
   });
 }
 

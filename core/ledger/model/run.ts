@@ -239,7 +239,7 @@ class Run {
   }
 
   private async sweep(): Promise<void> {
-    const text = `update ledger.lease set expires_at = clock_timestamp() - interval '1 second'`;
+    const text = `update ledger.lease set expires_at = statement_timestamp() - interval '1 second'`;
     // In one transaction: the process renews its lease of a second all the time.
     const all = await this.db.transaction(async (db) => {
       await db.query({ name: 'model.lapse', text });

@@ -102,7 +102,7 @@ test('a call whose hold was swept counts in its run when it is settled after all
   const run = newRun();
   const hold = holdIn(subject, run, 80, 100);
   await ledger.hold(hold);
-  const lapsed = `update ledger.lease set expires_at = clock_timestamp() - interval '1 second', seconds = 1`;
+  const lapsed = `update ledger.lease set expires_at = statement_timestamp() - interval '1 second', seconds = 1`;
   await db.transaction(async (tx) => {
     await tx.query({ name: 'test.lapse', text: lapsed });
     await sweepOnce(tx, 10_000);

@@ -5,8 +5,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export interface Proxy {
   /** The database's URL through the proxy. */
   readonly url: string;
-  /** Cuts the connection in place of the answer to the next message that names `statement`. */
-  cutAnswerTo(statement: string): void;
+  /** Cuts the connection in place of the answer to the next message that calls the ledger's function `name`. */
+  cutAnswerTo(name: string): void;
   /** How many answers were cut. */
   readonly cuts: number;
   /** Nothing passes in either direction until `thaw`. */
@@ -40,7 +40,7 @@ function keepBoth(ends: readonly [Socket, Socket], sockets: Set<Socket>): void {
 export async function startProxy(to: string): Promise<Proxy> {
   let target = new URL(to);
   const sockets = new Set<Socket>();
-  let armed: string | null = null;
+  let armed: readonly string[] = [];
   let cuts = 0;
   let frozen = false;
   const server: Server = createServer((near) => {
@@ -49,8 +49,8 @@ export async function startProxy(to: string): Promise<Proxy> {
     keepBoth([near, far], sockets);
     if (frozen) for (const socket of [near, far]) socket.pause();
     near.on('data', (chunk) => {
-      if (armed !== null && chunk.includes(armed)) {
-        armed = null;
+      if (armed.some((text) => chunk.includes(text))) {
+        armed = [];
         isDoomed = true;
       }
       far.write(chunk);
@@ -73,8 +73,9 @@ export async function startProxy(to: string): Promise<Proxy> {
   url.port = String((server.address() as { port: number }).port);
   return {
     url: url.href,
-    cutAnswerTo(statement) {
-      armed = statement;
+    cutAnswerTo(name) {
+      // What was prepared goes by its name, the rest by its text.
+      armed = [`ledger.${name}\0`, `.${name}(`];
     },
     get cuts() {
       return cuts;
