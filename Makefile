@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many workflows-many directory bench-rows release simulate soak
+.PHONY: help up test check format bench citus crash crash-money mandates gateways rail-scenarios month mutations mutants fuzz-api keycloak agents tools catalog schema upgrade-dump evals-killed evals-many workflows-many directory bench-rows release simulate soak
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -14,6 +14,7 @@ help:
 	@echo 'make format   rewrite sources in the house format'
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
+	@echo 'make citus    the suites of ledger, calls and crashes with ledgers in a Citus cluster, and moves of one (ADDRESS=postgres://… of its coordinator ROUNDS=n SEED=s)'
 	@echo 'make simulate  run gateways, worker, rails and providers in one process on virtual time, seed by seed (SEEDS=n SEED=s)'
 	@echo 'make month    live a month of 100,000 calls and reconcile it to the micro-dollar (CALLS=n SEED=s)'
 	@echo 'make crash-money  kill programs under every way money moves, and compare with the books of the rails (ROUNDS=n SEED=s)'
@@ -58,6 +59,9 @@ bench:
 
 crash:
 	@$(install) all && exec $(node) test/crash/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHARDS),--shards $(SHARDS))
+
+citus:
+	@$(install) all && exec $(node) test/citus/main.ts --address '$(ADDRESS)' $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED))
 
 simulate:
 	@$(install) all && exec $(node) test/simulation/main.ts --seeds $(or $(SEEDS),10000) --seed $(or $(SEED),1)

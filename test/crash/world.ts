@@ -4,14 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
-import {
-  inLedgerSchema,
-  ledgerSchemaOf,
-  migrate,
-  migrateLedger,
-  type ShardAddress,
-  withLedgerSchema,
-} from '@svc/core/db/index.ts';
+import { inLedgerSchema, ledgerSchemaOf, migrate, type ShardAddress } from '@svc/core/db/index.ts';
 import { loadRootKey } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
@@ -21,6 +14,7 @@ import { type Provisioned, provision } from '../support/provision.ts';
 import type { PlanKeys } from './plan.ts';
 import { crashProviders, OWN_SECRET, startCrashProvider } from './provider.ts';
 import { openDatabase } from './servers.ts';
+import { openShards } from './shards.ts';
 import { startWorkerProcess, type TopUp, type WorkerProcess } from './worker-process.ts';
 
 /**
@@ -100,17 +94,6 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** Two ledgers more, one beside the installation's own and one in a database that holds nothing else. */
-async function makeShards(urlOf: (database: string) => string): Promise<ShardAddress[]> {
-  await withClient(urlOf('postgres'), (client) => client.query('create database crash_two'));
-  const shards = [
-    { name: 'a', url: withLedgerSchema(urlOf('crash'), 'ledger_a') },
-    { name: 'b', url: withLedgerSchema(urlOf('crash_two'), 'ledger_b') },
-  ];
-  for (const { url } of shards) await migrateLedger(url);
-  return shards;
-}
-
 type Made = Provisioned & { readonly shard: string };
 
 /**
@@ -160,7 +143,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   await withClient(postgres.urlOf('postgres'), (client) => client.query('create database crash'));
   await migrate(database_url);
   const provider = await startCrashProvider();
-  const shards = options.shards === 3 ? await makeShards(postgres.urlOf) : [];
+  const further = await openShards(options.shards === 3, postgres.urlOf);
+  const { shards } = further;
   const ledgers = [{ name: 'main', url: database_url }, ...shards];
   const made = await makeOrgs(database_url, shards);
   const keys = made.flatMap(({ keys }) => keys);
@@ -268,7 +252,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     address: (gateway) => `http://127.0.0.1:${ports[gateway]}`,
     killGateway,
     startGateway,
-    killPostgres: postgres.kill,
+    async killPostgres() {
+      await Promise.all([postgres.kill(), further.cut()]);
+    },
     startPostgres: postgres.start,
     withLedgers,
     died,
@@ -280,7 +266,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     close: async () => {
       await Promise.all([killGateway(0), killGateway(1), killWorker()]);
       await provider.close();
-      await postgres.close();
+      await Promise.all([postgres.close(), further.close()]);
       for (const each of [dir, server_dir]) rmSync(each, { recursive: true, force: true });
     },
   };

@@ -12,6 +12,15 @@ export const needsKubernetes: readonly string[] = [
   '**/*.kube.test.ts',
 ];
 
+/** What `make citus` runs with ledgers in a cluster; docs/operate/citus.md says what is left out, and why. */
+const inCluster = [
+  'test/citus/*.hand.ts',
+  'core/ledger/*.test.ts',
+  'core/ledger/{checkpoint,model,runs,shards,tasks}/*.test.ts',
+  'test/calls/{idempotency,outages,shards}.test.ts',
+  'test/calls/money/*.test.ts',
+];
+
 const everything =
   '{core,http,graphql,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
 
@@ -36,6 +45,8 @@ export function filesOf(mode: string): { include: string[]; exclude: string[] } 
   if (mode === 'most') return { include: [everything], exclude: [...never, ...needsKubernetes] };
   // By hand: it needs a Keycloak that runs already.
   if (mode === 'keycloak') return { include: ['test/keycloak/*.hand.ts'], exclude: never };
+  // By hand: it needs a Citus cluster that runs already.
+  if (mode === 'citus') return { include: inCluster, exclude: never };
   return { include: [everything], exclude: never };
 }
 

@@ -3,7 +3,10 @@ import { ledgerNaming, ledgerSchemaOf, type ShardAddress, withLedgerSchema } fro
 import pg from 'pg';
 
 /** Whether databases of tests have three ledgers without being asked for them (`make test SHARDS=3`). */
-export const sharded = process.env['TEST_SHARDS'] === '3';
+export const sharded = process.env['TEST_SHARDS'] === '3' || process.env['TEST_CITUS'] !== undefined;
+
+/** Addresses of a Citus cluster that the databases of tests are made in, its coordinator first (`make citus`); none: of no cluster. */
+export const cluster = (process.env['TEST_CITUS'] ?? '').split(' ').filter((url) => url !== '');
 
 /** The value of SVC_LEDGER_SHARDS for `shards`. */
 export function shardsVariable(shards: readonly ShardAddress[]): string {
@@ -13,7 +16,8 @@ export function shardsVariable(shards: readonly ShardAddress[]): string {
 /** The two ledgers beside `main` of the database at `url`; a proxy for that database is a proxy for them too. */
 export function furtherLedgers(url: string): readonly [ShardAddress, ShardAddress] {
   const beside = new URL(url);
-  beside.pathname += '_b';
+  // Of a cluster both are schemas of one database, at two of its servers.
+  if (cluster.length === 0) beside.pathname += '_b';
   return [
     { name: 'a', url: withLedgerSchema(url, 'ledger_a') },
     { name: 'b', url: withLedgerSchema(beside.href, 'ledger_b') },

@@ -1,8 +1,10 @@
 // Gives a test file a database of its own, cloned from the migrated template.
 import { randomUUID } from 'node:crypto';
+import { spreadLedger } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { sharded } from './books.ts';
+import { openClusterDatabase } from '../citus/cluster.ts';
+import { cluster, sharded, usualLedgers } from './books.ts';
 import { atFileEnd } from './ends.ts';
 
 async function asAdmin(statement: string): Promise<void> {
@@ -22,9 +24,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** A database of the cluster with two ledgers, each at one of its servers. */
+async function openInCluster(name: string): Promise<TestDatabase> {
+  const database = await openClusterDatabase(name, 'svc_template');
+  for (const { url } of usualLedgers(database.url)) await spreadLedger(url);
+  return database;
+}
+
 /** A new migrated database; the caller drops it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+  if (cluster.length > 0) return openInCluster(name);
   // With three ledgers one has a database of its own (books.ts).
   const all = sharded ? ['', '_b'] : [''];
   for (const more of all) await asAdmin(`create database ${name}${more} template svc_template${more}`);

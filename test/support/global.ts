@@ -5,12 +5,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate, migrateLedger } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { hostAnswerCheck } from '../answers/host.ts';
 import { startClickHouse } from '../sim/clickhouse/start.ts';
-import { sharded, usualLedgers } from './books.ts';
+import { cluster, sharded, usualLedgers, withClient } from './books.ts';
 import { type EngineHost, hostEngines, type Shared } from './engines.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { startKubernetes } from './kubernetes-server.ts';
@@ -52,9 +53,10 @@ function hostShared(dir: string): Promise<EngineHost> {
   });
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const compiled = compileGateway(project.config.env['NODE_COMPILE_CACHE']);
-  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+type Templates = Pick<Postgres, 'urlOf' | 'stop'>;
+
+/** A server of this run, with the templates that databases of tests are clones of. */
+async function startTemplates(dir: string): Promise<Templates> {
   // These tests do not depend on durability; the crash test has its own server with fsync on.
   const server = await startTestPostgres({
     dir,
@@ -71,6 +73,28 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (sharded) await admin.query('create database svc_template_b');
   for (const { url } of usualLedgers(server.urlOf('svc_template'))) await migrateLedger(url);
   await admin.end();
+  return server;
+}
+
+/** The template that databases in a cluster are cloned from, without what makes them part of it. */
+async function templateIn(coordinator: string): Promise<Templates> {
+  const urlOf = (name: string) => new URL(`/${name}`, coordinator).href;
+  await withClient(coordinator, async (client) => {
+    await client.query('drop database if exists svc_template with (force)');
+    await client.query('create database svc_template');
+  });
+  await migrate(urlOf('svc_template'));
+  const stop = () =>
+    withClient(coordinator, async (client) => {
+      await client.query('drop database if exists svc_template with (force)');
+    });
+  return { urlOf, stop };
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const compiled = compileGateway(project.config.env['NODE_COMPILE_CACHE']);
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const server = cluster[0] === undefined ? await startTemplates(dir) : await templateIn(cluster[0]);
   await compiled;
   project.provide('postgres', server.urlOf('svc_template'));
   const engines = await hostShared(dir);

@@ -6,13 +6,15 @@ import { databaseAddresses, migrateLedger, type ShardAddress, withLedgerSchema }
 import { expect } from 'vitest';
 import { startPooler } from '../sim/pooler.ts';
 import { root } from '../suite/parts.ts';
-import { furtherLedgers, ledgersOf, sharded, usualLedgers, withClient } from './books.ts';
+import { cluster, furtherLedgers, ledgersOf, sharded, usualLedgers, withClient } from './books.ts';
 import { createTestDatabase } from './database.ts';
 import { atFileEnd } from './ends.ts';
 
 /** A database and the ledger in it that a file about ledgers works on: of three, the same one in every run. */
 export async function createTestLedger(): Promise<string> {
-  const all = ledgersOf(await createTestDatabase());
+  const url = await createTestDatabase();
+  // Of a cluster those at its servers; `main` is as in every other run.
+  const all = cluster.length > 0 ? usualLedgers(url).map((ledger) => ledger.url) : ledgersOf(url);
   const path = relative(root, expect.getState().testPath ?? '');
   const letters = [...path].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
   return throughPooler(all[letters % all.length] as string);
@@ -30,7 +32,8 @@ async function throughPooler(url: string): Promise<string> {
 export async function addUsualLedgers(url: string): Promise<void> {
   for (const { name, url: ledger } of usualLedgers(url)) {
     const database = new URL(ledger).pathname.slice(1);
-    if (name === 'b') await withClient(url, (client) => client.query(`create database ${database}`));
+    if (name === 'b' && cluster.length === 0)
+      await withClient(url, (client) => client.query(`create database ${database}`));
     await migrateLedger(ledger);
   }
 }

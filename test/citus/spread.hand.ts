@@ -1,0 +1,165 @@
+// A ledger at a server of a Citus cluster: how it comes there with what is in it, and that its functions run there as a whole. Run
+// by `make citus`.
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  createPool,
+  listMigrations,
+  meetLedger,
+  migrateLedger,
+  queryAlone,
+  serverOfLedger,
+  spreadLedger,
+  withLedgerSchema,
+} from '@svc/core/db/index.ts';
+import { sweepOnce, verifyLedger } from '@svc/core/ledger/index.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+} from '@svc/core/ledger/testing/testing.ts';
+import type pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { furtherLedgers, withClient } from '../support/books.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const database_url = await createTestDatabase();
+const [{ url }] = furtherLedgers(database_url);
+const journal = journalDirectory();
+const old = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
+afterAll(() => {
+  journal.remove();
+  rmSync(old, { recursive: true });
+});
+
+/** Calls with a hold that is raised and settled, and one that stays. */
+async function makeCalls(at: string, book: number): Promise<void> {
+  const ledger = await openTestLedger(at, journal.dir, PATIENT);
+  const hold = holdOf(subjectOf(book), 100);
+  expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  expect(await ledger.extend(subjectOf(book), hold.request_id, 150 as never)).toBe('ok');
+  expect(await ledger.settle(settleOf(subjectOf(book), hold.request_id, 60))).toMatchObject({
+    status: 'settled',
+  });
+  expect(await ledger.hold(holdOf(subjectOf(book), 10))).toEqual({ status: 'ok' });
+  await ledger.close();
+}
+
+test('functions that programs call run at the server of the ledger, however often, under a clock of its own', async () => {
+  const notices: string[] = [];
+  const calls = [
+    [`select ledger_a.take_lease($1, $2, $3)`, ['test', 60, ['a']]],
+    ['select ledger_a.renew_lease($1)', [1]],
+    ['select request_id from ledger_a.sweep($1)', [10]],
+    ['select release from ledger_a.release($1::bigint[], $2::uuid[])', [[], []]],
+    ['select extend from ledger_a.extend($1::bigint[], $2::uuid[], $3::bigint[])', [[], [], []]],
+  ] as const;
+  await withClient(url, async (client) => {
+    client.on('notice', ({ message }) => notices.push(message ?? ''));
+    await meetLedger(client, 'ledger_a');
+    await client.query('set client_min_messages = debug1');
+    for (const [text, values] of calls) {
+      for (let i = 0; i < 8; i++) await queryAlone(client, { name: text, text, values: [...values] });
+    }
+  });
+  expect(notices.filter((message) => message === 'pushing down the function call')).toHaveLength(
+    8 * calls.length,
+  );
+  const ledger = await openTestLedger(url, journal.dir, PATIENT);
+  // Numbers of servers begin with that of the server: the client's lease was written there.
+  expect(ledger.lease_id).toBeGreaterThan(2 ** 48);
+  await ledger.close();
+});
+
+test('a hold is raised also where the function runs at the coordinator: a form of it ended the server of Citus 14.0.1', async () => {
+  const db = createPool(url);
+  const book = await makeBook(db, { amount: 1_000, book_id: 71 });
+  const ledger = await openTestLedger(url, journal.dir, PATIENT);
+  const hold = holdOf(subjectOf(book), 100);
+  await ledger.hold(hold);
+  const { rows: holds } = await db.query<{ hold_id: string }>({
+    name: 'test.hold',
+    text: 'select hold_id from ledger.hold where book_id = $1',
+    values: [book],
+  });
+  const { rows } = await db.transaction((tx) =>
+    tx.query<{ extend: string }>({
+      name: 'test.extend',
+      text: 'select ledger.extend($1, $2, $3) as extend',
+      values: [[book], holds.map(({ hold_id }) => hold_id), [120]],
+    }),
+  );
+  expect(rows).toEqual([{ extend: 'o' }]);
+  ledger.release(subjectOf(book), hold.request_id);
+  await ledger.close();
+  await db.end();
+});
+
+test('a ledger in use comes to a server with all that is in it, and later migrations come to it there', async () => {
+  const folder = new URL('../../core/db/migrations/', import.meta.url);
+  cpSync(folder, old, { recursive: true });
+  for (const file of readdirSync(join(old, 'ledger'))) if (file > '0018') rmSync(join(old, 'ledger', file));
+  const later = (await listMigrations()).ledger.slice(17).map(({ name }) => name);
+  const at = withLedgerSchema(database_url, 'ledger_used');
+  await migrateLedger(at, { folder: pathToFileURL(`${old}/`) });
+  const db = createPool(at);
+  const book = await makeBook(db, { amount: 1_000, book_id: 72 });
+  const server = await spreadLedger(at, { folder: pathToFileURL(`${old}/`) });
+  expect(server).toMatch(/:\d+$/);
+  expect((await migrateLedger(at)).applied).toEqual(later);
+  expect(await spreadLedger(at)).toBeNull();
+  await makeCalls(at, book);
+  await db.end();
+  const again = createPool(at);
+  expect(await sweepOnce(again)).toHaveLength(1);
+  await again.end();
+  expect(await verifyLedger({ url: at })).toMatchObject({ ok: true, books: 1 });
+});
+
+test('a ledger that programs use is not put at a server, and is once they have ended', async () => {
+  const at = withLedgerSchema(database_url, 'ledger_live');
+  await migrateLedger(at);
+  const db = createPool(at);
+  const book = await makeBook(db, { amount: 1_000, book_id: 73 });
+  const ledger = await openTestLedger(at, journal.dir, { ...PATIENT, process_name: 'gateway-7' });
+  await expect(spreadLedger(at)).rejects.toThrow('programs use it, stop them first');
+  await ledger.close();
+  expect(await spreadLedger(at)).not.toBeNull();
+  await db.end();
+  await makeCalls(at, book);
+  expect((await verifyLedger({ url: at })).findings).toEqual([]);
+});
+
+test('the engine moves no ledger away from a transaction that has locked its books and written nothing yet', async () => {
+  const db = createPool(url);
+  const book = await makeBook(db, { amount: 1_000, book_id: 74 });
+  await db.end();
+  const away = (client: pg.Client) =>
+    client.query(
+      `select citus_schema_move('ledger_a', n.nodename, n.nodeport, 'block_writes') from pg_dist_node n
+        where n.shouldhaveshards and n.groupid <> 0 and n.groupid <> (
+          select p.groupid from pg_dist_placement p join pg_dist_shard s using (shardid)
+           where s.logicalrelid = 'ledger_a.book'::regclass) limit 1`,
+    );
+  const before = await serverOfLedger(url);
+  await withClient(url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(`select ledger_a.release($1, '{}')`, [[book]]);
+    await withClient(url, async (client) => {
+      await client.query(`set lock_timeout = '2s'`);
+      await expect(away(client)).rejects.toThrow('lock timeout');
+    });
+    await holder.query('rollback');
+  });
+  expect(await serverOfLedger(url)).toBe(before);
+  await withClient(url, away);
+  expect(await serverOfLedger(url)).not.toBe(before);
+  await makeCalls(url, book);
+  expect((await verifyLedger({ url })).findings).toEqual([]);
+});
