@@ -68,6 +68,8 @@ export async function openClusterDatabase(name: string, template?: string): Prom
         );
     },
     async drop() {
+      // What a move that was ended leaves (slots, subscriptions) keeps a database from being dropped.
+      await at(coordinator.href, 'call citus_cleanup_orphaned_resources()');
       for (const address of cluster) await at(address, `drop database if exists ${quoted} with (force)`);
     },
   };

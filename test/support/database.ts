@@ -26,7 +26,7 @@ export interface TestDatabase {
 
 /** A database of the cluster with two ledgers, each at one of its servers. */
 async function openInCluster(name: string): Promise<TestDatabase> {
-  const database = await openClusterDatabase(name, 'svc_template');
+  const database = await openClusterDatabase(name, new URL(inject('postgres')).pathname.slice(1));
   for (const { url } of usualLedgers(database.url)) await spreadLedger(url);
   return database;
 }

@@ -53,7 +53,10 @@ function hostShared(dir: string): Promise<EngineHost> {
   });
 }
 
-type Templates = Pick<Postgres, 'urlOf' | 'stop'>;
+interface Templates extends Pick<Postgres, 'stop'> {
+  /** Address of the first of them. */
+  readonly url: string;
+}
 
 /** A server of this run, with the templates that databases of tests are clones of. */
 async function startTemplates(dir: string): Promise<Templates> {
@@ -73,22 +76,17 @@ async function startTemplates(dir: string): Promise<Templates> {
   if (sharded) await admin.query('create database svc_template_b');
   for (const { url } of usualLedgers(server.urlOf('svc_template'))) await migrateLedger(url);
   await admin.end();
-  return server;
+  return { url: server.urlOf('svc_template'), stop: () => server.stop() };
 }
 
 /** The template that databases in a cluster are cloned from, without what makes them part of it. */
 async function templateIn(coordinator: string): Promise<Templates> {
-  const urlOf = (name: string) => new URL(`/${name}`, coordinator).href;
-  await withClient(coordinator, async (client) => {
-    await client.query('drop database if exists svc_template with (force)');
-    await client.query('create database svc_template');
-  });
-  await migrate(urlOf('svc_template'));
-  const stop = () =>
-    withClient(coordinator, async (client) => {
-      await client.query('drop database if exists svc_template with (force)');
-    });
-  return { urlOf, stop };
+  const name = `svc_template_${process.pid}`;
+  const { href: url } = new URL(`/${name}`, coordinator);
+  const run = (text: string) => withClient(coordinator, (client) => client.query(text));
+  await run(`create database ${name}`);
+  await migrate(url);
+  return { url, stop: async () => void (await run(`drop database if exists ${name} with (force)`)) };
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -96,7 +94,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const server = cluster[0] === undefined ? await startTemplates(dir) : await templateIn(cluster[0]);
   await compiled;
-  project.provide('postgres', server.urlOf('svc_template'));
+  project.provide('postgres', server.url);
   const engines = await hostShared(dir);
   project.provide('engines', engines.socket);
   const answers = await hostAnswerCheck(dir);
