@@ -48,7 +48,8 @@ function planCall(draw: Draw, no: number, keys: Keys): SimCall {
     // A charge names its call also where the caller never learnt the request id.
     tokens: 20 + ((no * 37) % (MAX_TOKENS - 20)),
     chunks: draw.int(1, 6),
-    chunk_ms: draw.pick([0, 1, 5, 20]),
+    // Calls that take seconds are under way when a gateway stands still or dies.
+    chunk_ms: draw.pick([0, 1, 5, 20, 20, 1_500]),
     max_tokens: MAX_TOKENS,
     over_report: open ? draw.pick([0, 900, 7_000]) : over_report,
     patience_ms: draw.pick([null, 3_000, 20_000]),

@@ -14,6 +14,9 @@ type Exchange = ReturnType<Transport['send']>;
 const CHARACTERS = 6;
 /** The part of a prompt that a model which hears has heard. */
 const AUDIO = 0.1;
+/** Usage, the word that ends a stream, and its end. */
+const AFTER_FINISH = 3;
+const SOON_MS = 20;
 
 /** What providers have done in a run. */
 export class Providers {
@@ -186,7 +189,9 @@ class SimExchange implements Exchange {
   }
 
   #next(): void {
-    const delay_ms = this.#loop.draw.unit() * (1 + 2 * this.#pace_ms);
+    // What follows the finish of an answer follows soon: its usage is not waited for without end.
+    const pace_ms = this.#pieces.length <= AFTER_FINISH ? Math.min(this.#pace_ms, SOON_MS) : this.#pace_ms;
+    const delay_ms = this.#loop.draw.unit() * (1 + 2 * pace_ms);
     this.#loop.later(this.#what, delay_ms, () => this.#deliver(), this.#actor);
   }
 
