@@ -245,7 +245,7 @@ describe('every program runs from it', () => {
     expect(await ended, output()).toBe(0);
     // The templates of legal texts are in the image, and are taken in.
     const texts = ['tos', 'dpa', 'privacy', 'aup', 'dpdp_notice', 'sccs'].map((kind) => `${kind} 2026-11-01`);
-    expect(JSON.parse(output())).toEqual({ applied: [], newer: [], texts });
+    expect(JSON.parse(output())).toEqual({ applied: [], newer: [], spread: [], texts });
   });
 
   test('gateway', async () => {
