@@ -26,8 +26,9 @@ import {
 } from '@svc/core/ledger/testing/testing.ts';
 import type pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { furtherLedgers, withClient } from '../support/books.ts';
+import { cluster, furtherLedgers, withClient } from '../support/books.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { runSvcctl } from '../support/programs/svcctl.ts';
 
 const database_url = await createTestDatabase();
 const [{ url }] = furtherLedgers(database_url);
@@ -134,6 +135,27 @@ test('a ledger that programs use is not put at a server, and is once they have e
   await db.end();
   await makeCalls(at, book);
   expect((await verifyLedger({ url: at })).findings).toEqual([]);
+});
+
+test('a ledger is put at no server that confirms commits before they are on disk', async () => {
+  const [, ...servers] = cluster.map((address) => new URL(new URL(database_url).pathname, address).href);
+  const name = new URL(database_url).pathname.slice(1);
+  const loosen = (how: string) =>
+    Promise.all(
+      servers.map((server) => withClient(server, (client) => client.query(`alter database ${name} ${how}`))),
+    );
+  const at = withLedgerSchema(database_url, 'ledger_loose');
+  await loosen('set synchronous_commit = off');
+  await expect(spreadLedger(at)).rejects.toThrow('a charge that was confirmed could be lost there');
+  await loosen('reset synchronous_commit');
+  expect(await spreadLedger(at)).not.toBeNull();
+});
+
+test('svcctl shard move leaves a ledger that is in a cluster to its engine', async () => {
+  const further = `a=${url} a.2=${withLedgerSchema(database_url, 'ledger_other')}`;
+  const env = { SVC_DATABASE_URL: database_url, SVC_DATA_DIR: '/nonexistent', SVC_LEDGER_SHARDS: further };
+  const { code, err } = await runSvcctl(['shard', 'move', 'a', '--to', 'a.2'], env);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('citus_schema_move') });
 });
 
 /** Has the engine move ledger `a` to its other server; a lock that is not to be had for three seconds ends it. */
