@@ -80,7 +80,10 @@ test('a delivery comes when it is queued, after a failed attempt, and when it wa
   expect(failed).toMatchObject({ id: queued.id, status: 'QUEUED', attempts: 1, responseCode: 500 });
 
   receiver.answer(withStatus(204));
-  await pool.query({ name: '', text: `update webhook_delivery set next_at = now() where status = 'queued'` });
+  await pool.query({
+    name: '',
+    text: `update webhook_delivery set next_at = now() - interval '1 second' where status = 'queued'`,
+  });
   await deliver();
   const taken = await resting(stream);
   expect(taken).toMatchObject({ id: queued.id, status: 'DELIVERED', attempts: 2, responseCode: 204 });
