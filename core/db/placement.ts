@@ -11,8 +11,11 @@ export interface Placement {
   readonly url: string;
   /** Resolves when this process has looked once. @throws Error on a place that the settings do not list. */
   ready(): Promise<void>;
-  /** Looks again after `tried` refused or did not answer; whether the ledger is elsewhere. @throws as `ready`. */
-  follow(tried: string): Promise<boolean>;
+  /**
+   * Looks again after `tried` did not answer or, as `refused` says, did not take a statement; whether the ledger is
+   * elsewhere. @throws as `ready`.
+   */
+  follow(tried: string, refused: boolean): Promise<boolean>;
 }
 
 /** Whom a process asks; both may reject. */
@@ -60,8 +63,9 @@ class Placed implements Placement {
     if (!this.#is_known) await this.#look();
   }
 
-  async follow(tried: string): Promise<boolean> {
-    if (this.url === tried) await this.#look();
+  async follow(tried: string, refused: boolean): Promise<boolean> {
+    // With one place listed a look only says why it refuses.
+    if (this.url === tried && (refused || this.places.length > 1)) await this.#look();
     return this.url !== tried;
   }
 

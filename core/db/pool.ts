@@ -174,7 +174,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   const wide = scopeOf({ role: role ?? 'none' });
   const db = bind(actingIn(pool, role === undefined ? null : wide), at);
   const begin = role === undefined ? 'begin' : `begin; set local role ${pg.escapeIdentifier(role)}`;
-  const shards = openShards(url, options, db);
+  const shards = openShards(url, options);
   return {
     query: db.query,
     shards,
@@ -242,17 +242,18 @@ function followingPool(placement: Placement, open: (url: string) => Pool): Pool 
     return { url, pool };
   };
   const there = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
-    await placement.ready();
+    if (placement.places.length > 1) await placement.ready();
     for (let left = placement.places.length; ; left--) {
       const { url, pool } = current();
       try {
         return await work(pool);
       } catch (fault) {
         if (!isLeft(fault) && !isDatabaseFault(fault)) throw fault;
-        const followed = placement.follow(url);
-        // A refusal is explained best by where the ledger is; of another fault nobody knows what it has to do with that.
-        const is_elsewhere = isLeft(fault) ? await followed : await followed.catch(() => false);
-        if (!is_elsewhere || !isLeft(fault) || left === 0) throw fault;
+        const refused = isLeft(fault);
+        const followed = placement.follow(url, refused);
+        // Of a place that does not answer nobody knows yet whether it was left: that must keep nothing waiting.
+        if (!refused) followed.catch(() => {});
+        if (!refused || !(await followed) || left === 0) throw fault;
       }
     }
   };
@@ -279,21 +280,28 @@ export function openPlaced(placement: Placement, options: PoolOptions): Pool {
   return followingPool(placement, (url) => createPool(url, options));
 }
 
-/** Asks a place where its ledger has gone, on a connection for this one question. */
-async function askPlace(url: string, role: string | undefined): Promise<string | null> {
+/**
+ * Asks where a ledger is on a connection for this one question: those of a pool may all be taken by transactions that wait for
+ * the answer.
+ */
+async function askOnce<T>(
+  url: string,
+  role: string | undefined,
+  question: (db: Db) => Promise<T>,
+): Promise<T> {
   const pool = createPool(url, {
     ...{ max: 1, application: 'svc-place', answer_ms: SHARD_POOL.answer_ms },
     ...(role === undefined ? {} : { role }),
   });
   try {
-    return await readMovedTo(pool);
+    return await question(pool);
   } finally {
     await pool.end();
   }
 }
 
 /** @throws Error on names that are doubled or not listed. */
-function openShards(url: string, options: PoolOptions, own: Db): PoolShards & { end(): Promise<void> } {
+function openShards(url: string, options: PoolOptions): PoolShards & { end(): Promise<void> } {
   const all = shardPlaces(url, options.shards ?? []);
   const names = all.map(({ name }) => name);
   const open = options.open ?? names;
@@ -302,8 +310,8 @@ function openShards(url: string, options: PoolOptions, own: Db): PoolShards & { 
   const { application = 'svc', role, shard_max = SHARD_POOL.max } = options;
   const placements = all.map((shard) =>
     placementOf(shard, {
-      recorded: (name) => readPlace(own, name),
-      movedTo: (place) => askPlace(place, role),
+      recorded: (name) => askOnce(url, role, (db) => readPlace(db, name)),
+      movedTo: (place) => askOnce(place, role, readMovedTo),
     }),
   );
   const pools = new Map<string, Pool>();

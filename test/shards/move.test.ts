@@ -151,11 +151,27 @@ test('the place that was left is kept, and nobody can write there, its owner nei
 test('a program that does not list the place is told where the ledger is, and a gateway does not start', async () => {
   const only = { name: 'a', url: world.places[0] as string };
   const words = /the ledger of a is in a\.2, which SVC_LEDGER_SHARDS does not list/;
-  const pool = createPool(world.database_url, { max: 1, shards: [only] });
-  await expect(pool.shards.at('a').ping()).rejects.toThrow(words);
+  const pool = createPool(world.database_url, { max: 1, role: 'svc_runtime', shards: [only] });
+  const question = { name: 'test.books', text: 'select from ledger.book' };
+  await expect(pool.shards.at('a').query(question)).rejects.toThrow(words);
   await pool.end();
   const env = { SVC_LEDGER_SHARDS: shardsVariable([only]) };
   await expect(startGatewayProcess({ database_url: world.database_url, env })).rejects.toThrow(words);
+});
+
+test('a program finds a ledger that has moved although all its connections are in transactions that wait for it', async () => {
+  const shards = world.places.map((url, i) => ({ name: i === 0 ? 'a' : 'a.2', url }));
+  const pool = createPool(world.database_url, { max: 1, shards });
+  const book = (org_id: string) => ({
+    ...{
+      name: 'test.book',
+      text: 'select book_id from ledger.book where org_id = $1 limit 1',
+      values: [org_id],
+    },
+  });
+  const found = await pool.transaction(() => pool.shards.at('a').query(book(world.org.org_id)));
+  expect(found.rowCount).toBe(1);
+  await pool.end();
 });
 
 test('numbers that the old place has given out are not given out again, and svcctl finds the ledger where it is', async () => {

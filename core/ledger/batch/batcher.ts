@@ -34,8 +34,8 @@ export interface BatcherOptions<I, R> {
   /** Where the ledger is now. */
   readonly url: () => string;
   readonly config: pg.ClientConfig;
-  /** Looks whether the ledger is elsewhere than at `tried`, which has refused a batch or does not answer. Never rejects. */
-  readonly follow: (tried: string) => Promise<boolean>;
+  /** Looks whether the ledger is elsewhere than at `tried`, which has `refused` a batch or does not answer. Never rejects. */
+  readonly follow: (tried: string, refused: boolean) => Promise<boolean>;
   readonly max_batch: number;
   readonly compare: (a: I, b: I) => number;
   readonly run: (db: pg.Client, items: readonly I[]) => Promise<R[]>;
@@ -207,9 +207,10 @@ export class Batcher<I, R> {
   /** Whether the batch can go at once because the ledger is elsewhere now; what it has left refuses, or is gone. */
   private async leads(error: Error): Promise<boolean> {
     if (this.closed) return false;
-    const followed = this.options.follow(this.url);
+    const refused = isLeft(error);
+    const followed = this.options.follow(this.url, refused);
     // Of a place that does not answer nobody knows yet whether it was left: that must keep nothing waiting.
-    return isLeft(error) && followed;
+    return refused && followed;
   }
 
   private async attempt(batch: Waiting<I, R>[]): Promise<R[]> {
