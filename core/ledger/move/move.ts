@@ -27,6 +27,7 @@ import {
   dropPublication,
   dropSubscription,
   followFast,
+  isStranded,
   makePublication,
   makeSlot,
   makeSubscription,
@@ -39,6 +40,8 @@ import {
 /** The server tries again what failed while it copies or applies; so many faults are no accident. */
 const FAULTS_MAX = 20;
 const POLL_MS = 100;
+/** A copy is without its slot for the length of a commit, unless its server has died meanwhile. */
+const STRANDED_MS = 5_000;
 const MARK_POLL_MS = 5;
 /** A mark that arrives as fast as this says that the new place keeps up. */
 const CLOSE_MS = 250;
@@ -176,7 +179,7 @@ async function copy(options: MoveOptions, { source, target }: Open, name: string
   if (!is_followed) await preparePlace(source, target);
   await makeSubscription(target, name, options.source_url);
   await onStep('subscribed', 'the new place copies');
-  await untilCopied(target, name);
+  await untilCopied(source, target, name);
   await followFast(target, name);
   await noteFollowing(db, shard);
   await onStep('copied', 'every table is copied; changes follow');
@@ -190,7 +193,8 @@ async function copy(options: MoveOptions, { source, target }: Open, name: string
   await onStep('verified', `the copy is right: ${report.books} books, ${report.meters} metered calls`);
 }
 
-async function untilCopied(target: Place, name: string): Promise<void> {
+async function untilCopied(source: Place, target: Place, name: string): Promise<void> {
+  let stranded_ms: number | null = null;
   for (;;) {
     const { tables, copied, faults } = await readCopying(target, name);
     if (faults > FAULTS_MAX)
@@ -198,6 +202,11 @@ async function untilCopied(target: Place, name: string): Promise<void> {
         'the server of the new place cannot copy: its log says why; or end the move by --abort',
       );
     if (tables > 0 && copied === tables) return;
+    stranded_ms = (await isStranded(source, target, name)) ? (stranded_ms ?? monotonicMs()) : null;
+    if (stranded_ms !== null && monotonicMs() - stranded_ms > STRANDED_MS)
+      throw new MoveRefused(
+        'the server of the new place died when a table had just been copied, and cannot go on with it: end the move by --abort, and begin it again',
+      );
     await pause(POLL_MS);
   }
 }

@@ -137,6 +137,25 @@ export async function readCopying(target: Place, name: string): Promise<Copying>
 }
 
 /**
+ * Whether a table that is copied has lost its slot at the old server, from which it would have to catch up: the new one drops it a
+ * moment before it commits that it has caught up, and if it dies in between it asks for that slot for ever.
+ */
+export async function isStranded(source: Place, target: Place, name: string): Promise<boolean> {
+  const wanted = await target.query<{ slot: string }>(
+    `select format('pg_%s_sync_%s_%s', s.oid, r.srrelid, (select system_identifier from pg_control_system())) as slot
+       from pg_subscription s join pg_subscription_rel r on r.srsubid = s.oid
+      where s.subname = $1 and s.subdbid = (select oid from pg_database where datname = current_database())
+        and r.srsubstate = 'f'`,
+    [name],
+  );
+  if (wanted.length === 0) return false;
+  const found = await source.query('select from pg_replication_slots where slot_name = any ($1)', [
+    wanted.map(({ slot }) => slot),
+  ]);
+  return found.length < wanted.length;
+}
+
+/**
  * Ends the subscription by what is done at the new place alone. Left to end the slot too, the server forgets first how far it has
  * applied; where it cannot reach the old one then, it keeps the subscription, and when that server is back it applies changes
  * once more, from wherever the slot stands, over what programs have written since.
