@@ -248,8 +248,8 @@ function followingPool(placement: Placement, open: (url: string) => Pool): Pool 
       try {
         return await work(pool);
       } catch (fault) {
-        if (!isLeft(fault) && !isDatabaseFault(fault)) throw fault;
         const refused = isLeft(fault);
+        if (!refused && !isDatabaseFault(fault)) throw fault;
         const followed = placement.follow(url, refused);
         // Of a place that does not answer nobody knows yet whether it was left: that must keep nothing waiting.
         if (!refused) followed.catch(() => {});

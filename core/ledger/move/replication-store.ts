@@ -90,12 +90,7 @@ export async function resumeSubscription(target: Place, name: string): Promise<v
 
 /** Whether the new place had everything when the subscription was paused. */
 export async function isWhole(target: Place, name: string): Promise<boolean> {
-  const rows = await target.query(
-    `select from pg_subscription where subname = $1 and obj_description(oid, 'pg_subscription') = $2
-        and subdbid = (select oid from pg_database where datname = current_database())`,
-    [name, WHOLE],
-  );
-  return rows.length > 0;
+  return (await findSubscription(target, name))?.is_whole === true;
 }
 
 /** The server's own library refuses parameters that are ours. */
@@ -106,12 +101,23 @@ function libpqUrl(url: string): string {
   return to.href;
 }
 
-/** Null where there is none. */
-async function findSubscription(target: Place, name: string): Promise<{ has_slot: boolean } | null> {
-  const [row] = await target.query<{ has_slot: boolean }>(
-    `select subslotname is not null as has_slot from pg_subscription where subname = $1
+interface Subscription {
+  readonly oid: string;
+  readonly has_slot: boolean;
+  readonly is_whole: boolean;
+  /** The server that has it. */
+  readonly system: string;
+}
+
+/** That of this database: the list is of the whole server, on which another database may have one of the same name. */
+async function findSubscription(target: Place, name: string): Promise<Subscription | null> {
+  const [row] = await target.query<Subscription & pg.QueryResultRow>(
+    `select oid::text, subslotname is not null as has_slot,
+            obj_description(oid, 'pg_subscription') is not distinct from $2 as is_whole,
+            (select system_identifier from pg_control_system())::text as system
+       from pg_subscription where subname = $1
         and subdbid = (select oid from pg_database where datname = current_database())`,
-    [name],
+    [name, WHOLE],
   );
   return row ?? null;
 }
@@ -125,15 +131,16 @@ export interface Copying {
 
 /** How far the first copy is; no table at all where there is no subscription. */
 export async function readCopying(target: Place, name: string): Promise<Copying> {
+  const found = await findSubscription(target, name);
+  if (found === null) return { tables: 0, copied: 0, faults: 0 };
   const [row] = await target.query<Copying & pg.QueryResultRow>(
-    `select count(*)::int as tables, count(*) filter (where r.srsubstate = 'r')::int as copied,
-            coalesce((select x.apply_error_count + x.sync_error_count from pg_stat_subscription_stats x
-                       where x.subid = s.oid), 0)::int as faults
-       from pg_subscription s left join pg_subscription_rel r on r.srsubid = s.oid
-      where s.subname = $1 group by s.oid`,
-    [name],
+    `select count(*)::int as tables, count(*) filter (where srsubstate = 'r')::int as copied,
+            coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats
+                       where subid = $1::oid), 0)::int as faults
+       from pg_subscription_rel where srsubid = $1::oid`,
+    [found.oid],
   );
-  return row ?? { tables: 0, copied: 0, faults: 0 };
+  return row!;
 }
 
 /**
@@ -141,18 +148,29 @@ export async function readCopying(target: Place, name: string): Promise<Copying>
  * moment before it commits that it has caught up, and if it dies in between it asks for that slot for ever.
  */
 export async function isStranded(source: Place, target: Place, name: string): Promise<boolean> {
-  const wanted = await target.query<{ slot: string }>(
-    `select format('pg_%s_sync_%s_%s', s.oid, r.srrelid, (select system_identifier from pg_control_system())) as slot
-       from pg_subscription s join pg_subscription_rel r on r.srsubid = s.oid
-      where s.subname = $1 and s.subdbid = (select oid from pg_database where datname = current_database())
-        and r.srsubstate = 'f'`,
-    [name],
+  const found = await findSubscription(target, name);
+  if (found === null) return false;
+  const copied = await target.query<{ table: string }>(
+    `select srrelid::text as table from pg_subscription_rel where srsubid = $1::oid and srsubstate = 'f'`,
+    [found.oid],
   );
-  if (wanted.length === 0) return false;
-  const found = await source.query('select from pg_replication_slots where slot_name = any ($1)', [
-    wanted.map(({ slot }) => slot),
-  ]);
-  return found.length < wanted.length;
+  if (copied.length === 0) return false;
+  const slots = await findCopySlots(source, found);
+  return copied.some(({ table }) => !slots.includes(copySlot(found, table)));
+}
+
+/** https://www.postgresql.org/docs/18/logical-replication-subscription.html#LOGICAL-REPLICATION-SUBSCRIPTION-SLOT */
+function copySlot({ oid, system }: Subscription, table: string): string {
+  return `pg_${oid}_sync_${table}_${system}`;
+}
+
+/** The slots of copies that have not caught up. */
+async function findCopySlots(source: Place, subscription: Subscription): Promise<string[]> {
+  const rows = await source.query<{ slot: string }>(
+    'select slot_name::text as slot from pg_replication_slots where slot_name ~ $1',
+    [`^${copySlot(subscription, '[0-9]+')}$`],
+  );
+  return rows.map(({ slot }) => slot);
 }
 
 /**
@@ -173,30 +191,19 @@ export async function dropSubscription(target: Place, name: string): Promise<voi
  * says nothing if not. Their names are known as long as the subscription is there.
  */
 export async function callOff(source: Place, target: Place, name: string): Promise<void> {
-  if ((await findSubscription(target, name)) !== null) {
+  const found = await findSubscription(target, name);
+  if (found !== null) {
     await target.query(`alter subscription ${name} disable`);
-    await untilFree(source, await findCopySlots(source, target, name), () => endCopies(target, name));
+    await untilFree(source, await findCopySlots(source, found), () => endCopies(target, found));
   }
   await dropSubscription(target, name);
 }
 
-/** https://www.postgresql.org/docs/18/logical-replication-subscription.html#LOGICAL-REPLICATION-SUBSCRIPTION-SLOT */
-async function findCopySlots(source: Place, target: Place, name: string): Promise<string[]> {
-  const [made] = await target.query<{ oid: string; system: string }>(
-    `select oid::text, (select system_identifier from pg_control_system())::text as system from pg_subscription where subname = $1
-        and subdbid = (select oid from pg_database where datname = current_database())`,
-    [name],
-  );
-  const rows = await source.query<{ slot: string }>(
-    'select slot_name::text as slot from pg_replication_slots where slot_name ~ $1',
-    [`^pg_${made!.oid}_sync_[0-9]+_${made!.system}$`],
-  );
-  return rows.map(({ slot }) => slot);
-}
-
 /** A disabled subscription begins no copy, but those that run go on to their end. */
-async function endCopies(target: Place, name: string): Promise<void> {
-  await target.query('select pg_terminate_backend(pid) from pg_stat_subscription where subname = $1', [name]);
+async function endCopies(target: Place, { oid }: Subscription): Promise<void> {
+  await target.query('select pg_terminate_backend(pid) from pg_stat_subscription where subid = $1::oid', [
+    oid,
+  ]);
 }
 
 /** The old server finds out within this time that nobody listens any more (`wal_sender_timeout`). */
