@@ -33,7 +33,7 @@ export {
 } from './new-orgs.ts';
 export { departures, getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { findGrantFacts, findPepper, type PepperPlace } from './pepper.ts';
-export { ledgerOf } from './place.ts';
+export { ledgerOf, listOpenShards } from './place.ts';
 export { PlanOfferView, planExample } from './plan-schema.ts';
 export {
   type FeeNotice,

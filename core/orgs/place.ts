@@ -23,16 +23,24 @@ export function placeFor(
   return (calls.get(second) ?? 0) < (calls.get(first) ?? 0) ? second : first;
 }
 
-/** The shard for the books of a new organization: of those that are open by the settings and not drained. */
+/** The shards that take new organizations: open by the settings, and not drained. */
+export async function listOpenShards({ db, shards }: Pick<Context, 'db' | 'shards'>): Promise<string[]> {
+  const drained = (await readRecords(db)).filter(({ is_open }) => !is_open).map(({ name }) => name);
+  return shards.open.filter((name) => !drained.includes(name));
+}
+
+/** The shard for the books of a new organization. */
 export async function chooseShard(
   { db, shards, now }: Pick<Context, 'db' | 'shards' | 'now'>,
   id: Id<'org'>,
 ): Promise<string> {
   const [only, ...others] = shards.open;
   if (only !== undefined && others.length === 0) return only;
-  const drained = (await readRecords(db)).filter(({ is_open }) => !is_open).map(({ name }) => name);
-  const open = shards.open.filter((name) => !drained.includes(name));
-  return placeFor(id, open, await readLoad(db, new Date(now().getTime() - LOAD_MS)));
+  return placeFor(
+    id,
+    await listOpenShards({ db, shards }),
+    await readLoad(db, new Date(now().getTime() - LOAD_MS)),
+  );
 }
 
 /** The ledger with the books of `org_id`. Its row is not read where there is only one ledger. */

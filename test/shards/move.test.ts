@@ -212,6 +212,8 @@ test('a drained shard gets no new organizations until it is opened again', async
   expect(await placed()).toEqual(['a', 'main']);
   expect(await svcctl('drain', 'a')).toMatchObject({ code: 0 });
   expect(await placed()).toEqual(['main']);
+  // Where no shard takes organizations none could be made.
+  expect(await svcctl('drain', 'main')).toMatchObject({ code: 2 });
   expect(await svcctl('drain', 'a', '--undo')).toMatchObject({ code: 0 });
   expect(await placed()).toEqual(['a', 'main']);
   await pool.end();

@@ -1,5 +1,6 @@
 // Closes a shard to new organizations, or opens it again. Programs see it with the next organization that is made.
 import { setOpen } from '@svc/core/ledger/index.ts';
+import { listOpenShards } from '@svc/core/orgs/index.ts';
 import { type Command, UsageError } from '../../command.ts';
 import { withDatabase } from '../../installation.ts';
 import { getShard } from './named.ts';
@@ -12,7 +13,8 @@ export const command: Command = {
     const { name } = getShard(input.positionals[0] as string);
     const is_open = input.has('undo');
     return withDatabase(async (pool) => {
-      const others = pool.shards.open.filter((one) => one !== name);
+      const open = await listOpenShards({ db: pool, shards: pool.shards });
+      const others = open.filter((one) => one !== name);
       if (!is_open && others.length === 0)
         throw new UsageError(`${name} is the only shard that takes new organizations`);
       await setOpen(pool, { shard: name, is_open });
