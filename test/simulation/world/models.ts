@@ -1,5 +1,6 @@
 // Models of a run beside those of the crash test, and what all of them cost: one that is free, and one that sees pictures, of
-// which only its provider can say what they are counted as, and hears, which has a price of its own.
+// which only its provider can say what they are counted as, and hears, which has a price of its own; and one of which a call costs
+// hundreds of dollars.
 import type { CatalogHandle } from '@svc/core/catalog/index.ts';
 
 /** Micro-USD a token. */
@@ -13,6 +14,7 @@ const USUAL: Rates = { input: 3, output: 2, audio: 3 };
 const OWN: Readonly<Record<string, Rates>> = {
   'sim/free': { input: 0, output: 0, audio: 0 },
   'sim/senses': { input: 3, output: 2, audio: 4 },
+  'sim/expensive': { input: 3, output: 600_000, audio: 3 },
 };
 
 /** Rates of `model`. */

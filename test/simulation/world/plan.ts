@@ -27,7 +27,6 @@ export interface Planned {
 const MODELS = { 'crash/chat': 50, 'crash/failover': 17, 'crash/full': 17, 'sim/free': 6, 'sim/senses': 10 };
 const MAX_TOKENS = 500;
 const CALLS = { min: 4, max: 24 };
-
 function planCall(draw: Draw, no: number, keys: Keys): SimCall {
   const model = draw.weighted(MODELS);
   const open = isOpen(model);
@@ -74,11 +73,20 @@ export interface Blow {
   readonly at_ms: number;
   readonly what:
     | { readonly kind: 'kill'; readonly gateway: 0 | 1; readonly back_ms: number }
+    /** A gateway is killed once it keeps settles on its disk, `after_ms` later. */
+    | {
+        readonly kind: 'kill_with_journal';
+        readonly gateway: 0 | 1;
+        readonly after_ms: number;
+        readonly back_ms: number;
+      }
     | { readonly kind: 'kill_worker'; readonly back_ms: number }
     | { readonly kind: 'cut_all' }
     /** A gateway lives, and does nothing: its machine is paused, or has no processor for it. */
     | { readonly kind: 'freeze'; readonly gateway: 0 | 1; readonly lasts_ms: number }
     | { readonly kind: 'outage'; readonly lasts_ms: number }
+    /** The ledger's server answers seconds late. */
+    | { readonly kind: 'slow'; readonly lasts_ms: number }
     /** The ledger's server is away, and a gateway is killed with what it has yet to book. */
     | {
         readonly kind: 'double';

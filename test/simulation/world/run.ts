@@ -17,10 +17,12 @@ import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
 import { judgeBack } from './judge-back.ts';
 import { type Installation, RUNS_MS } from './open.ts';
 import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
-import { type Blow, type Planned, planBlows, planCalls, planWeather } from './plan.ts';
+import type { Planned } from './plan.ts';
 import { Providers } from './provider.ts';
 import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
+import { strike } from './strike.ts';
+import { planRun } from './themes.ts';
 import { judgeLedger, untilOrdered, withClient } from './verdict.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,8 +30,8 @@ const DAY_MS = 86_400_000;
 const SAFE_LEASE_SECONDS = 45;
 /** As the leader's job does. */
 const SWEEP_MS = 5_000;
-/** Credit that has ended is booked in every such turn. */
-const EXPIRES_EACH = 4;
+/** Credit that has ended is booked in every such turn of the worker. */
+const EXPIRES_EACH = [1, 4];
 
 export interface RunReport {
   readonly seed: number;
@@ -45,7 +47,7 @@ export interface RunReport {
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** A gateway's place: who is there now, and the callers that are connected to it. */
-interface Post {
+export interface Post {
   readonly no: 0 | 1;
   actor: Actor | null;
   gateway: SimGateway | null;
@@ -60,7 +62,7 @@ interface Office {
   readonly context: Context;
 }
 
-class World {
+export class World {
   readonly loop: Loop;
   readonly servers: Readonly<Record<'database.sim' | 'ledger.sim', Server>>;
   readonly disk: Disk;
@@ -182,6 +184,7 @@ class World {
   startWorker(): void {
     const actor = new Actor('worker');
     const { loop, log, installation } = this;
+    const expires_each = loop.draw.pick(EXPIRES_EACH);
     loop.as(actor, async () => {
       const { shards, root_key } = installation;
       const pool = createPool(DATABASE_URL, { max: 3, application: 'worker', role: 'svc_runtime', shards });
@@ -197,7 +200,7 @@ class World {
           sweepOnce(pool.shards.at('a')).then(({ length }) => length),
         );
         await job('carry out', applyDueTasks(pool, log));
-        if (turn % EXPIRES_EACH === 0) await job('expire', expireLots(pool.shards.at('a')));
+        if (turn % expires_each === 0) await job('expire', expireLots(pool.shards.at('a')));
         await pause(SWEEP_MS);
       }
     });
@@ -239,61 +242,6 @@ class World {
     await this.#inGateway((context) => orderBudget(context, 'a', wanted)).catch(() => null);
   }
 
-  async strike({ at_ms, what }: Blow): Promise<void> {
-    await pause(at_ms);
-    this.loop.note(`world ${JSON.stringify(what)}`);
-    const { servers, loop } = this;
-    switch (what.kind) {
-      case 'kill': {
-        const post = this.posts[what.gateway];
-        this.killGateway(post);
-        await pause(what.back_ms);
-        if (post.actor === null) this.startGateway(post);
-        return;
-      }
-      case 'kill_worker':
-        this.killWorker();
-        await pause(what.back_ms);
-        if (this.worker === null) this.startWorker();
-        return;
-      case 'cut_all':
-        for (const server of Object.values(servers)) server.cutAll();
-        return;
-      case 'outage': {
-        const server = servers['ledger.sim'];
-        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
-        server.weather.away = true;
-        server.cutAll();
-        await pause(what.lasts_ms);
-        server.weather.away = false;
-        return;
-      }
-      case 'double': {
-        const server = servers['ledger.sim'];
-        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
-        server.weather.away = true;
-        server.cutAll();
-        await pause(what.kill_ms);
-        const post = this.posts[what.gateway];
-        this.killGateway(post);
-        await pause(what.lasts_ms - what.kill_ms);
-        server.weather.away = false;
-        if (post.actor === null) this.startGateway(post);
-        return;
-      }
-      case 'freeze': {
-        const { actor } = this.posts[what.gateway];
-        if (what.lasts_ms >= this.lease_seconds * 500) this.holds_at_risk = true;
-        if (actor !== null) loop.freeze(actor, what.lasts_ms);
-        return;
-      }
-      case 'skew': {
-        const { actor } = this.posts[what.gateway];
-        if (actor !== null) actor.skew_ms += what.by_ms;
-      }
-    }
-  }
-
   /** Peace: the network is well, and whoever is away comes back. */
   calm(): void {
     for (const server of Object.values(this.servers)) Object.assign(server.weather, CALM);
@@ -321,17 +269,17 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   for (const post of posts) world.startGateway(post);
   world.startWorker();
   while (posts.some(({ gateway }) => gateway === null)) await pause(5);
-  const planned = planCalls(loop.draw, installation.keys);
-  const blows = planBlows(loop.draw);
-  for (const server of Object.values(world.servers)) Object.assign(server.weather, planWeather(loop.draw));
+  const { calls, blows, weather } = planRun(loop.draw, installation.keys);
+  for (const name of ['database.sim', 'ledger.sim'] as const)
+    Object.assign(world.servers[name].weather, weather[name]);
   const { cut_before, cut_after, slow } = world.servers['ledger.sim'].weather;
   world.is_rough = blows.length > 0 || cut_before + cut_after + slow > 0;
   if (world.is_rough && world.lease_seconds < SAFE_LEASE_SECONDS) world.holds_at_risk = true;
-  const struck = Promise.all(blows.map((blow) => world.strike(blow)));
+  const struck = Promise.all(blows.map((blow) => strike(world, blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
   const paid = world.payments.all();
   const raised = world.raiseBudget();
-  const sent = await callAll(world, planned);
+  const sent = await callAll(world, calls);
   await Promise.all([struck, paid, raised]);
   world.calm();
   // What was ordered of a day's budget is for that day.
