@@ -63,6 +63,9 @@ const QUIET_MS_MAX = 40_000;
 const TOP_UPS = 6;
 const TOP_UP_MAX_MICRO = 2_000;
 
+/** A caller who was told that the service is away sends the next call so much later, as the answer asks for (Retry-After). */
+const AWAY_MS = 1_000;
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function callAll(
@@ -92,6 +95,8 @@ async function callAll(
         struck = strike(world, args.fault, args.sabotage);
         struck.catch(() => {});
       }
+      // Else those that are left are over before anything is back, and the round had no calls.
+      if (sent.seen.kind === 'refused' && sent.seen.code === 'service_unavailable') await pause(AWAY_MS);
     }
   };
   await Promise.all(Array.from({ length: args.in_flight }, worker));

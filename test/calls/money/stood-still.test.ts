@@ -25,7 +25,7 @@ const paced = { stream: 'sim: tokens=20 chunks=10 chunk_ms=150', whole: 'sim: to
 let database_url: string;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 let world: World;
-let db: Pool;
+const pools: Pool[] = [];
 const journal = journalDirectory();
 beforeAll(async () => {
   database_url = await createTestDatabase();
@@ -34,15 +34,21 @@ beforeAll(async () => {
     database_url: proxy.url,
     env: { SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS) },
   });
-  db = createPool(database_url);
 });
 afterAll(async () => {
   proxy.thaw();
   await world?.close();
-  await db?.end();
+  await Promise.all(pools.map((pool) => pool.end()));
   proxy.close();
   journal.remove();
 });
+
+/** The ledger of `org` past the proxy, as other processes reach it. */
+function ledgerOf(org: Org): string {
+  const url = new URL(org.ledger_url);
+  url.host = new URL(database_url).host;
+  return url.href;
+}
 
 interface Held extends IdempotencyClaim {
   readonly request_id: string;
@@ -52,6 +58,8 @@ interface Held extends IdempotencyClaim {
 
 /** A call under `key` whose gateway is cut off, and whose hold is swept meanwhile. */
 async function sweptCall(org: Org, key: string, stream: boolean) {
+  const db = createPool(ledgerOf(org));
+  pools.push(db);
   const { id, upstream } = world.model('chat');
   const body = bodyOf(id, stream ? paced.stream : paced.whole, { stream });
   const call = world.chat(org.live_key, body, { headers: { 'idempotency-key': key } });
@@ -86,7 +94,7 @@ async function takeKey(
   { key_no, project_no, scope, key_hash, fingerprint }: Held,
 ): Promise<() => Promise<void>> {
   const other = await openLedger({
-    ...{ url: database_url, process_name: 'other', journal_dir: journal.dir, log: silentLog },
+    ...{ url: ledgerOf(org), process_name: 'other', journal_dir: journal.dir, log: silentLog },
   });
   const subject = { book_id: org.live_book_id, key_no, project_no };
   const idempotency = { scope, key_hash, fingerprint };
