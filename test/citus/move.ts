@@ -1,6 +1,8 @@
-// node test/citus/move.ts: moves a ledger's schema from one server of the cluster to the other and back while calls run, prints how
-// long calls took, and verifies the ledger. The cluster is that of TEST_CITUS (main.ts sets it).
-import { createPool, spreadLedger } from '@svc/core/db/index.ts';
+// node test/citus/move.ts: two ledgers at two servers of a cluster, and calls of both. One is moved to the other server and back, a
+// server is drained, and the engine spreads ledgers again; printed is how long calls took, and whether the ledgers are right. The cluster
+// is that of TEST_CITUS (main.ts sets it).
+import { join } from 'node:path';
+import { createPool, ledgerSchemaOf, serverOfLedger, spreadLedger } from '@svc/core/db/index.ts';
 import { verifyLedger } from '@svc/core/ledger/index.ts';
 import {
   holdOf,
@@ -14,18 +16,26 @@ import { furtherLedgers, withClient } from '../support/books.ts';
 import { openClusterDatabase } from './cluster.ts';
 
 const BOOKS = 40;
-const CALLERS = 64;
+/** Of each ledger. */
+const CALLERS = 32;
 /** What a gateway waits for a hold; a settle goes to the journal after one. */
 const PATIENCE = { hold_ms: 3_000, settle_ms: 1_000 };
 
 const database = await openClusterDatabase(`svc_move_${process.pid}`);
-const [{ url }] = furtherLedgers(database.url);
-const home = await spreadLedger(url);
-const db = createPool(url);
 const journal = journalDirectory();
-const ledger = await openTestLedger(url, journal.dir, { patience: PATIENCE });
-const books: number[] = [];
-for (let i = 0; i < BOOKS; i++) books.push(await makeBook(db, { amount: 1_000_000_000 }));
+/** A ledger, what the calls of one process go through, and books for them. */
+async function openOne(url: string) {
+  const home = await spreadLedger(url);
+  const db = createPool(url);
+  const ledger = await openTestLedger(url, join(journal.dir, ledgerSchemaOf(url)), { patience: PATIENCE });
+  const books: number[] = [];
+  for (let i = 0; i < BOOKS; i++) books.push(await makeBook(db, { amount: 1_000_000_000 }));
+  await db.end();
+  return { url, home, ledger, books };
+}
+type One = Awaited<ReturnType<typeof openOne>>;
+const ones: One[] = [];
+for (const { url } of furtherLedgers(database.url)) ones.push(await openOne(url));
 
 interface Seen {
   calls: number;
@@ -46,7 +56,7 @@ async function timed(work: Promise<{ status: string }>, usual: string): Promise<
   return performance.now() - start;
 }
 
-async function call(book: number): Promise<void> {
+async function call({ ledger }: One, book: number): Promise<void> {
   const hold = holdOf(subjectOf(book), 100);
   const held = await timed(ledger.hold(hold), 'ok');
   const settled = await timed(ledger.settle(settleOf(subjectOf(book), hold.request_id, 60)), 'settled');
@@ -55,9 +65,11 @@ async function call(book: number): Promise<void> {
   seen.longest_settle_ms = Math.max(seen.longest_settle_ms, settled);
 }
 
-const callers = Array.from({ length: CALLERS }, async (_, i) => {
-  for (let n = i; running; n++) await call(books[n % BOOKS] as number);
-});
+const callers = ones.flatMap((one) =>
+  Array.from({ length: CALLERS }, async (_, i) => {
+    for (let n = i; running; n++) await call(one, one.books[n % BOOKS] as number);
+  }),
+);
 
 const report = (what: string, ms: number) => {
   const { calls, longest_hold_ms, longest_settle_ms, others } = seen;
@@ -74,18 +86,41 @@ async function during(what: string, work: () => Promise<unknown>): Promise<void>
   await work();
   report(what, performance.now() - start);
 }
-const schema = new URL(url).searchParams.get('ledger_schema') as string;
-const move = ({ hostname, port }: URL) =>
-  withClient(database.url, (client) =>
-    client.query(`select citus_schema_move($1::regnamespace, $2, $3, 'force_logical')`, [
-      schema,
-      hostname,
-      Number(port || 5432),
-    ]),
+const ask = (text: string, values: unknown[]) =>
+  withClient(
+    database.url,
+    async (client) => (await client.query<Record<string, unknown>>(text, values)).rows,
   );
+const moved = ones[0] as One;
+const schema = ledgerSchemaOf(moved.url);
+const portOf = ({ port }: URL) => Number(port || 5432);
+const move = (server: URL) =>
+  ask(`select citus_schema_move($1::regnamespace, $2, $3, 'force_logical')`, [
+    schema,
+    server.hostname,
+    portOf(server),
+  ]);
+/** Moves what is at `server` to others, and lets nothing new come there. */
+const drain = (server: URL) =>
+  ask(`select citus_drain_node($1, $2, 'force_logical')`, [server.hostname, portOf(server)]);
+async function spreadAgain(server: URL): Promise<void> {
+  const at = [server.hostname, portOf(server)];
+  await ask(`select citus_set_node_property($1, $2, 'shouldhaveshards', true)`, at);
+  await ask(`select citus_rebalance_start('by_shard_count', shard_transfer_mode => 'force_logical')`, []);
+  await ask('select citus_rebalance_wait()', []);
+}
+/** How many ledgers are at `server`. */
+async function atServer({ host }: URL): Promise<number> {
+  const homes = await Promise.all(ones.map(({ url }) => serverOfLedger(url)));
+  return homes.filter((home) => home === host).length;
+}
+async function expectAt(server: URL, count: number): Promise<void> {
+  const found = await atServer(server);
+  if (found !== count) throw new Error(`${found} ledgers are at ${server.host} in place of ${count}`);
+}
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 5_000));
-const first = database.servers.find(({ host }) => host === home) as URL;
+const first = database.servers.find(({ host }) => host === moved.home) as URL;
 const second = database.servers.find((server) => server !== first) as URL;
 let failed = '';
 try {
@@ -95,19 +130,25 @@ try {
   await during(`to ${second.host}`, () => move(second));
   await during(`to ${first.host}`, () => move(first));
   await during(`to ${second.host}`, () => move(second));
+  await during(`${second.host} drained`, () => drain(second));
+  await expectAt(first, 2);
+  await during('spread again', () => spreadAgain(second));
+  await expectAt(first, 1);
   await during('after the moves', quiet);
 } catch (error) {
   failed = String(error);
 }
 running = false;
 await Promise.all(callers);
-await ledger.close();
-const { ok, books: checked, meters, findings } = await verifyLedger({ url });
-process.stdout.write(
-  `${ok ? 'right' : 'NOT RIGHT'}: ${checked} books, ${meters} metered calls${failed && `; ${failed}`}\n`,
-);
-for (const { message } of findings) process.stdout.write(`  ${message}\n`);
-await db.end();
+let right = failed === '';
+for (const { url, ledger } of ones) {
+  await ledger.close();
+  const { ok, books, meters, findings } = await verifyLedger({ url });
+  right &&= ok;
+  process.stdout.write(`${ok ? 'right' : 'NOT RIGHT'}: ${books} books, ${meters} metered calls\n`);
+  for (const { message } of findings) process.stdout.write(`  ${message}\n`);
+}
+if (failed !== '') process.stdout.write(`${failed}\n`);
 journal.remove();
 await database.drop();
-process.exitCode = ok && failed === '' ? 0 : 1;
+process.exitCode = right ? 0 : 1;
