@@ -312,11 +312,12 @@ test('rows go after 400 days and attempts after 90, by whole days and out of the
   };
   expect(await state()).toEqual({ rows: Array(9).fill(1), attempts: Array(9).fill(1) });
 
-  // What something reads is left for the next run, and calls do not wait for it.
+  // What something reads is left for the next run, and calls do not wait for it; after a day that is a fault.
   const reader = new pg.Client(url);
   await reader.connect();
   await reader.query('begin; select from request_row limit 1');
-  await dropOldDays(pool, new Date(now));
+  const job = dropOldDays(pool, new Date(now));
+  await expect(job).rejects.toThrow(/^request_row_\d{8} is past its time and cannot be dropped/);
   expect((await state()).rows).toEqual(Array(9).fill(1));
   await reader.query('rollback');
   await reader.end();

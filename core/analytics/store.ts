@@ -159,24 +159,45 @@ const DAY_MS = 86_400_000;
 /** For how many days rows of calls can be looked up, and rows of attempts. */
 export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 
+/** The oldest partition that should have gone a day ago and more. */
+async function findOverdue(db: Db, rows_until: string, attempts_until: string): Promise<string | null> {
+  const { rows } = await db.query<{ part: string }>({
+    name: 'analytics.find_overdue',
+    text: `
+      select c.relname as part from pg_inherits i join pg_class c on c.oid = i.inhrelid
+       where i.inhparent in ('request_row'::regclass, 'request_attempt'::regclass) and c.relname ~ '_\\d{8}$'
+         and to_date(right(c.relname, 8), 'YYYYMMDD') + 1
+             < case i.inhparent when 'request_row'::regclass then $1::date else $2::date end
+       order by right(c.relname, 8), c.relname limit 1`,
+    values: [rows_until, attempts_until],
+  });
+  return rows[0]?.part ?? null;
+}
+
 /**
  * Drops the days of rows and of attempts that are past their time at `at`, and what sums say of callers' words then; returns how many
- * partitions went. A job.
+ * partitions went. What something reads meanwhile is left to the next turn. A job.
+ * @throws Error when a day has been left for a day: nobody learns otherwise that rows are kept longer than they may be.
  */
 export async function dropOldDays(db: Db, at: Date): Promise<number> {
   const before = (days: number) => new Date(at.getTime() - days * DAY_MS).toISOString().slice(0, 10);
   await dropSaid(db, new Date(before(KEPT_DAYS.rows)));
   await dropOldSpans(db, new Date(before(KEPT_DAYS.rows)));
+  const untils = [before(KEPT_DAYS.rows), before(KEPT_DAYS.attempts)] as const;
   let dropped = 0;
   for (;;) {
     const { rows } = await db.query<{ part: string | null }>({
       name: 'analytics.drop_day',
       text: 'select analytics_drop_day($1, $2) as part',
-      values: [before(KEPT_DAYS.rows), before(KEPT_DAYS.attempts)],
+      values: [...untils],
     });
-    if ((rows[0]?.part ?? null) === null) return dropped;
+    if ((rows[0]?.part ?? null) === null) break;
     dropped++;
   }
+  const overdue = await findOverdue(db, ...untils);
+  if (overdue !== null)
+    throw new Error(`${overdue} is past its time and cannot be dropped: something reads it for long`);
+  return dropped;
 }
 
 /** One row of an organization; `environment` null sees both. Null when missing or out of sight. */

@@ -68,7 +68,7 @@ export function upkeepJobs(pool: Pool, rows: Partial<Pick<Services, 'row_keeper'
     { name: 'drop_sums', every_ms: 6 * HOUR, run: () => dropSums(pool, now()) },
     {
       name: 'drop_rows',
-      every_ms: 6 * HOUR,
+      every_ms: HOUR,
       run: async () => (await dropOldDays(pool, now())) + ((await keeper?.dropDays(now())) ?? 0),
     },
     {
