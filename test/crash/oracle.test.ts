@@ -14,9 +14,9 @@ const charge = (options: Partial<Charge> = {}): Charge => ({
   ...options,
 });
 
-const witness = (seen: Seen): Witness => ({
+const witness = (seen: Seen, earlier: readonly string[] = []): Witness => ({
   seen,
-  ids: seen.request_id === null ? [] : [seen.request_id],
+  ids: seen.request_id === null ? earlier : [...earlier, seen.request_id],
   ...{ spared: true, holds_at_risk: false, again: null, late: false },
   call: {
     no: 1,
@@ -31,7 +31,12 @@ const budgetRefusal: Seen = { kind: 'refused', request_id: OTHER, status: 402, c
 const final: Seen = { kind: 'final', request_id: ID, cost_micro_usd: 100 };
 const finished: Served = { attempts: 1, finished: true, cost_micro_usd: 100 };
 
-function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Served = finished): string[] {
+function faultsOf(
+  seen: readonly Seen[],
+  charges: readonly Charge[],
+  served: Served = finished,
+  earlier: readonly string[] = [],
+): string[] {
   const charged = charges.reduce((sum, one) => sum + one.charged, 0);
   const state: LedgerState = {
     charges: new Map(charges.map((one) => [one.request_id, one])),
@@ -41,7 +46,7 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
     top_ups: [],
   };
   const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
-  const witnesses = seen.map(witness);
+  const witnesses = seen.map((one) => witness(one, earlier));
   return judge({
     witnesses,
     served: new Map([[1, served]]),
@@ -124,4 +129,8 @@ describe('is found', () => {
   ])('%s', (_, seen, charges, served) => {
     expect(faultsOf(seen, charges, served)).not.toEqual([]);
   });
+});
+
+test('a caller that left a try without an id owes nothing more where another try under its key was charged', () => {
+  expect(faultsOf([{ kind: 'left', request_id: null }], [charge()], finished, [ID])).toEqual([]);
 });

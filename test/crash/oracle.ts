@@ -199,10 +199,12 @@ function isNameless({ call, seen, again, spared }: Witness): boolean {
  * the provider served; each such call explains one charge.
  */
 function judgeStrangers(
-  strangers: readonly Charge[],
+  { charges }: LedgerState,
   witnesses: readonly Witness[],
   served: ReadonlyMap<number, Served>,
 ): string[] {
+  const known = new Set(witnesses.flatMap(({ ids }) => ids));
+  const strangers = [...charges.values()].filter((charge) => !known.has(charge.request_id));
   const nameless = witnesses.filter(isNameless);
   const open = new Map<number, number>();
   let left = 0;
@@ -213,7 +215,9 @@ function judgeStrangers(
     const { call, seen } = witness;
     if (seen.kind === 'left') left++;
     const answer = served.get(call.no);
-    if (owes(witness, answer)) owing++;
+    // Of several tries under one key the one that its provider had may be one with an id.
+    const is_charged = witness.ids.some((id) => (charges.get(id)?.cost ?? 0) > 0);
+    if (!is_charged && owes(witness, answer)) owing++;
     if (answer?.finished && call.over_report > 0) most.push(answer.cost_micro_usd);
     if (answer?.finished) open.set(answer.cost_micro_usd, (open.get(answer.cost_micro_usd) ?? 0) + 1);
   }
@@ -320,10 +324,8 @@ export interface Evidence {
 /** A sentence for every broken promise; empty when there is none. */
 export function judge({ witnesses, served, state, verified, round }: Evidence): string[] {
   const faults: string[] = [];
-  const known = new Set<string>();
   for (const witness of witnesses) {
     const { call, ids } = witness;
-    for (const id of ids) known.add(id);
     const charged = ids
       .map((id) => state.charges.get(id))
       .find((charge) => charge !== undefined && charge.cost > 0);
@@ -345,8 +347,7 @@ export function judge({ witnesses, served, state, verified, round }: Evidence): 
     const fault = judgeCharge(charge);
     if (fault !== null) faults.push(`${charge.request_id}: ${fault}`);
   }
-  const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
-  faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
+  faults.push(...judgeStrangers(state, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
   faults.push(...judgeOverruns(state, round), ...judgeReached(round), ...judgeTopUps(state, round.top_ups));
   for (const finding of verified.flatMap(({ findings }) => findings))
     faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);

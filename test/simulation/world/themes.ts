@@ -1,6 +1,7 @@
 // What some runs are about, so that things come together that a mixture of everything seldom has.
 import type { Draw } from '../../crash/draw.ts';
 import { CALM, type Weather } from '../engine/database.ts';
+import { isOpen } from './models.ts';
 import {
   type Blow,
   type Keys,
@@ -18,7 +19,7 @@ export interface Plan {
   readonly weather: Readonly<Record<'database.sim' | 'ledger.sim', Weather>>;
 }
 
-const THEMES = { none: 56, one_run: 11, one_balance: 11, expensive: 11, slow_ledger: 11 };
+const THEMES = { none: 50, one_run: 10, one_balance: 10, expensive: 10, slow_ledger: 10, stood_still: 10 };
 
 /** Nobody leaves a call that costs hundreds of dollars: the oracle bounds what is estimated by what usual calls cost. */
 const EXPENSIVE: Partial<SimCall> = {
@@ -77,12 +78,23 @@ const slowLedger: Theme = (plan, draw) => {
   return { calls, blows: [slow, kill], weather: { ...plan.weather, 'ledger.sim': CALM } };
 };
 
+/** Callers with a key leave a gateway that does nothing and ask the other one; the first goes on when it was taken for dead. */
+const stoodStill: Theme = (plan, draw) => {
+  const gateway = draw.pick([0, 1] as const);
+  const lasts_ms = draw.pick([9_000, 25_000, 100_000]);
+  const freeze: Blow = { at_ms: draw.int(100, 2_500), what: { kind: 'freeze', gateway, lasts_ms } };
+  const keyed: Partial<SimCall> = { habit: 'keyed', chunk_ms: 600, leave_after_ms: null, patience_ms: 3_000 };
+  const themed = eachCall(plan, (call) => (isOpen(call.model) ? call : { ...call, ...keyed }));
+  return { ...themed, blows: [...plan.blows, freeze] };
+};
+
 const BY_NAME: Readonly<Record<keyof typeof THEMES, Theme>> = {
   none: (plan) => plan,
   one_run: oneRun,
   one_balance: oneBalance,
   expensive,
   slow_ledger: slowLedger,
+  stood_still: stoodStill,
 };
 
 /** All of a run, drawn from its seed. */
