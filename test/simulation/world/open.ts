@@ -20,7 +20,8 @@ import { MODELS_YAML, modelsByPrice } from './models.ts';
 import type { Keys } from './plan.ts';
 
 const DAY_MS = 86_400_000;
-const MADE_MS = Date.UTC(2026, 2, 1);
+/** Credit that was paid then can be given away in a run (core/gifts). */
+const MADE_MS = Date.UTC(2026, 1, 20);
 const SHARDS: readonly ShardAddress[] = [{ name: 'a', url: LEDGER_URL }];
 const RICH_MICRO = 50_000_000;
 const POOR_MICRO = 9_000;
@@ -28,6 +29,8 @@ const BUDGET_MICRO = 1_600;
 const PROJECT_BUDGET_MICRO = 3_200;
 const PIECES = 20;
 const PIECE_MICRO = 150;
+/** Paid and granted credit of who gives gifts, of each so many lots: enough for one or two gifts. */
+const GIVEN = { lots: 4, paid_micro: 900_000, granted_micro: 600_000 };
 /** When runs begin. */
 export const RUNS_MS = Date.UTC(2026, 2, 2, 12);
 
@@ -43,15 +46,18 @@ export interface Installation {
   readonly budget: { readonly book_id: number; readonly key_no: number; readonly cap_micro_usd: number };
   /** One pays over each rail. */
   readonly payers: readonly Id<'org'>[];
+  /** With credit that was paid, and credit that was granted. */
+  readonly givers: readonly Id<'org'>[];
+  readonly takers: readonly Id<'org'>[];
   /** A mutation: what a dead process leaves on its disk goes with it. */
   readonly loses_journals: boolean;
 }
 
 /**
  * Organizations that make calls: one that cannot run dry, with a key that has a hard daily budget; one that will; one whose project
- * has a hard budget; and one whose credit came in many small pieces.
+ * has a hard budget; one whose credit came in many small pieces; and one that gives some of it away.
  */
-async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'budget'>> {
+async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'givers' | 'takers' | 'budget'>> {
   const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
   const rich = await provision({
     ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
@@ -64,7 +70,9 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'budge
   });
   const pieced = await provision({ ...at, slug: 'pieced', live_micro_usd: 0 });
   await creditPieces(pieced.live_book_id);
-  const all = [...rich.keys, ...poor.keys, ...planned.keys, ...pieced.keys].map(({ secret }) => secret);
+  const giving = await provision({ ...at, slug: 'giving', live_micro_usd: 0 });
+  await creditGiver(giving.live_book_id);
+  const all = [rich, poor, planned, pieced, giving].flatMap(({ keys }) => keys).map(({ secret }) => secret);
   const budgets = [...rich.keys.filter(({ name }) => name === 'budget'), ...planned.keys].map(
     ({ secret }) => secret,
   );
@@ -73,7 +81,10 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'budge
   const changing = rich.keys.find(({ name }) => name === 'budget')?.key_no as number;
   const budget = { book_id: rich.live_book_id, key_no: changing, cap_micro_usd: BUDGET_MICRO };
   const few = [...poor.keys, ...pieced.keys].map(({ secret }) => secret);
-  return { keys: { all, budgets, poor: few }, budget, payers: [poor.org_id, indian.org_id] };
+  return {
+    ...{ keys: { all, budgets, poor: few }, budget, payers: [poor.org_id, indian.org_id] },
+    ...{ givers: [giving.org_id], takers: [planned.org_id, rich.org_id] },
+  };
 }
 
 /** Paid and granted lots in no order of their ends; some end while a run has its calls, or soon after. */
@@ -87,6 +98,19 @@ async function creditPieces(book_id: number): Promise<void> {
       ...{ book_id, granted, kind: granted ? 'grant' : 'topup', ref_type: 'staff', ref_id: `piece ${n}` },
       amount_micro_usd: microUsd(PIECE_MICRO + n * 41),
       expires_at: ends === null ? null : new Date(RUNS_MS + ends),
+    });
+  }
+  await db.end();
+}
+
+async function creditGiver(book_id: number): Promise<void> {
+  const db = createPool(LEDGER_URL, { max: 1 });
+  for (let n = 0; n < 2 * GIVEN.lots; n++) {
+    const granted = n % 2 === 0;
+    await credit(db, {
+      ...{ book_id, granted, kind: granted ? 'grant' : 'topup', ref_type: 'staff', ref_id: `giver ${n}` },
+      amount_micro_usd: microUsd(granted ? GIVEN.granted_micro : GIVEN.paid_micro),
+      expires_at: granted || n % 4 === 1 ? new Date(RUNS_MS + (n + 1) * DAY_MS) : null,
     });
   }
   await db.end();

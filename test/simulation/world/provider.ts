@@ -3,7 +3,7 @@
 import type { CallDeps } from '@svc/core/inference/index.ts';
 import type { PlannedCall } from '../../crash/plan.ts';
 import type { Served } from '../../crash/provider.ts';
-import type { Actor, Loop } from '../engine/loop.ts';
+import { Actor, type Loop } from '../engine/loop.ts';
 import { costOf, isOpen } from './models.ts';
 
 type Transport = CallDeps['transport'];
@@ -17,6 +17,8 @@ const AUDIO = 0.1;
 /** Usage, the word that ends a stream, and its end. */
 const AFTER_FINISH = 3;
 const SOON_MS = 20;
+/** All pieces take as long, so that they keep their order. */
+const TRIP_MS = 0.05;
 
 /** What providers have done in a run. */
 export class Providers {
@@ -159,13 +161,15 @@ class SimExchange implements Exchange {
   sent = false;
   #over = false;
   #paused = false;
-  #waits = false;
   #what = '';
   #pace_ms = 0;
   readonly #loop: Loop;
   readonly #actor: Actor;
   readonly #handler: Send[2];
   #pieces: Piece[] = [];
+  /** Those that the gateway has not read yet. */
+  readonly #arrived: Piece[] = [];
+  readonly #provider = new Actor('provider');
   readonly #notes: Notes;
 
   constructor(loop: Loop, handler: Send[2], notes: Notes) {
@@ -188,27 +192,36 @@ class SimExchange implements Exchange {
     this.#loop.later(`provider is asked ${no}`, this.#loop.draw.unit() * 2, arrive, this.#actor);
   }
 
+  /** The next piece goes out, whatever the gateway does meanwhile. */
   #next(): void {
+    const [piece] = this.#pieces.splice(0, 1);
+    if (piece === undefined) return;
     // What follows the finish of an answer follows soon: its usage is not waited for without end.
-    const pace_ms = this.#pieces.length <= AFTER_FINISH ? Math.min(this.#pace_ms, SOON_MS) : this.#pace_ms;
+    const pace_ms = this.#pieces.length < AFTER_FINISH ? Math.min(this.#pace_ms, SOON_MS) : this.#pace_ms;
     const delay_ms = this.#loop.draw.unit() * (1 + 2 * pace_ms);
-    this.#loop.later(this.#what, delay_ms, () => this.#deliver(), this.#actor);
+    const goesOut = () => {
+      if (this.#over || !this.#actor.alive) return;
+      // All of an answer has gone out once its last bytes have, whether its end is waited for or not.
+      if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#notes.ends();
+      this.#loop.later(this.#what, TRIP_MS, () => this.#arrives(piece), this.#actor);
+      this.#next();
+    };
+    this.#loop.later(`${this.#what}: a piece`, delay_ms, goesOut, this.#provider);
+  }
+
+  #arrives(piece: Piece): void {
+    this.#arrived.push(piece);
+    this.#deliver();
   }
 
   #deliver(): void {
-    if (this.#over) return;
-    if (this.#paused) {
-      this.#waits = true;
-      return;
+    while (!this.#over && !this.#paused) {
+      const piece = this.#arrived.shift();
+      if (piece === undefined) return;
+      if ('head' in piece) this.#handler.head(piece.head, { 'content-type': piece.type });
+      else if ('bytes' in piece) this.#handler.data(Buffer.from(piece.bytes));
+      else this.#end('end' in piece);
     }
-    const [piece] = this.#pieces.splice(0, 1);
-    if (piece === undefined) return;
-    if ('head' in piece) this.#handler.head(piece.head, { 'content-type': piece.type });
-    else if ('bytes' in piece) this.#handler.data(Buffer.from(piece.bytes));
-    else return this.#end('end' in piece);
-    // All of an answer has gone out once its last bytes have, whether its end is waited for or not.
-    if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#notes.ends();
-    this.#next();
   }
 
   #end(whole: boolean): void {
@@ -226,9 +239,7 @@ class SimExchange implements Exchange {
   }
   resume(): void {
     this.#paused = false;
-    if (!this.#waits) return;
-    this.#waits = false;
-    this.#next();
+    if (this.#arrived.length > 0) this.#loop.later(this.#what, TRIP_MS, () => this.#deliver(), this.#actor);
   }
   release(): void {}
 }

@@ -14,6 +14,7 @@ import { restore, serve } from '../engine/installation.ts';
 import { Actor, Loop } from '../engine/loop.ts';
 import { send } from './callers.ts';
 import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
+import { Gifts, judgeGifts } from './gifts.ts';
 import { judgeBack } from './judge-back.ts';
 import { type Installation, RUNS_MS } from './open.ts';
 import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
@@ -70,6 +71,7 @@ export class World {
   readonly records: CallRecord[] = [];
   readonly books: RailBooks;
   readonly payments: Payments;
+  readonly gifts: Gifts;
   readonly posts: readonly [Post, Post];
   readonly installation: Installation;
   /** Holds may have been swept under a living call. */
@@ -89,11 +91,14 @@ export class World {
     mount(this.disk);
     this.providers = new Providers(loop);
     this.books = new RailBooks(loop);
-    this.payments = new Payments({
-      ...{ loop, books: this.books, payers: installation.payers },
-      inGateway: (work) => this.#inGateway(work),
-      inWorker: (work) => (this.worker === null ? Promise.resolve(null) : this.#within(this.worker, work)),
-    });
+    const { payers, givers, takers } = installation;
+    const within = {
+      inGateway: <T>(work: (context: Context) => Promise<T>) => this.#inGateway(work),
+      inWorker: <T>(work: (context: Context) => Promise<T>) =>
+        this.worker === null ? Promise.resolve(null) : this.#within(this.worker, work),
+    };
+    this.payments = new Payments({ ...{ loop, books: this.books, payers }, ...within });
+    this.gifts = new Gifts({ ...{ loop, givers, takers }, ...within });
     const post = (no: 0 | 1): Post => ({ no, actor: null, gateway: null, sinks: new Set(), killed: false });
     this.posts = [post(0), post(1)];
   }
@@ -277,7 +282,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   if (world.is_rough && world.lease_seconds < SAFE_LEASE_SECONDS) world.holds_at_risk = true;
   const struck = Promise.all(blows.map((blow) => strike(world, blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
-  const paid = world.payments.all();
+  const paid = Promise.all([world.payments.all(), world.gifts.all()]);
   const raised = world.raiseBudget();
   const sent = await callAll(world, calls);
   await Promise.all([struck, paid, raised]);
@@ -285,6 +290,8 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   // What was ordered of a day's budget is for that day.
   await untilOrdered(loop);
   await world.payments.end();
+  await world.gifts.end();
+  await untilOrdered(loop);
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
@@ -307,7 +314,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
     ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
-  faults.push(...(await judgeBack(world.books.back)));
+  faults.push(...(await judgeBack(world.books.back)), ...(await judgeGifts()));
   return { faults, calls: sent.length };
 }
 
