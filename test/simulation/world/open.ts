@@ -17,7 +17,7 @@ import { calmly, type Engines, keep, openEngines } from '../engine/installation.
 import { pinClock } from '../engine/timers.ts';
 import type { Broken } from './broken.ts';
 import { MODELS_YAML, modelsByPrice } from './models.ts';
-import type { Keys } from './plan.ts';
+import { type Keys, RUNS_MS } from './plan.ts';
 
 const DAY_MS = 86_400_000;
 /** Credit that was paid then can be given away in a run (core/gifts). */
@@ -31,8 +31,6 @@ const PIECES = 20;
 const PIECE_MICRO = 150;
 /** Paid and granted credit of who gives gifts, of each so many lots: enough for one or two gifts. */
 const GIVEN = { lots: 4, paid_micro: 900_000, granted_micro: 600_000 };
-/** When runs begin. */
-export const RUNS_MS = Date.UTC(2026, 2, 2, 12);
 
 export interface Installation {
   readonly engines: Engines;

@@ -6,10 +6,12 @@ import { createContext } from '@svc/core/operations/index.ts';
 import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import { createTopup, openFx, runRailTasks } from '@svc/core/topups/index.ts';
 import { topUpActivities } from '@svc/workflows/top-up/activities.ts';
+import { DATABASE_URL } from '../engine/database.ts';
 import type { Loop } from '../engine/loop.ts';
 import { readBack } from './judge-back.ts';
 import { AfterSales } from './money-back.ts';
 import type { Order, RailBooks } from './rails.ts';
+import { withClient } from './verdict.ts';
 
 /** Runs `work` in a gateway that is up, or in the worker; null: nobody was there, or it died meanwhile. */
 export type Within = <T>(work: (context: Context) => Promise<T>) => Promise<T | null>;
@@ -173,6 +175,26 @@ export const PAID_SQL = `
   select t.id, t.status, t.payment_ref, t.book_id, t.credits_micro,
          (select count(*)::int from invoice i where i.topup_id = t.id and i.kind <> 'credit_note') as documents
     from topup t`;
+
+/** Of each series of a year: numbers without a gap, and each document in the year that it was made in (April to March, in Kolkata). */
+const SERIES_SQL = `
+  select c.series || '/' || c.fy as series, c.last_no, count(i.id)::int as documents,
+         count(*) filter (where i.fy <> to_char(y.begins, 'YY') || '-' || to_char(y.begins + interval '1 year', 'YY'))::int
+           as misplaced
+    from invoice_counter c left join invoice i on i.number like c.series || '/' || c.fy || '/%'
+    left join lateral (select i.issued_at at time zone 'Asia/Kolkata' - interval '3 months' as begins) y on true
+   group by c.supplier, c.series, c.fy, c.last_no`;
+
+/** Looks at the numbers of documents. */
+export async function judgeSeries(): Promise<string[]> {
+  const { rows } = await withClient(DATABASE_URL, (client) =>
+    client.query<{ series: string; last_no: number; documents: number; misplaced: number }>(SERIES_SQL),
+  );
+  return rows.flatMap(({ series, last_no, documents, misplaced }) => [
+    ...(last_no === documents ? [] : [`series ${series} is at ${last_no} and has ${documents} documents`]),
+    ...(misplaced === 0 ? [] : [`series ${series} has ${misplaced} documents of another year`]),
+  ]);
+}
 
 /** Compares the books of the rails with the top-ups; a sentence for each that is wrong. */
 export function judgePayments(

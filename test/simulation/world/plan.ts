@@ -24,6 +24,21 @@ export interface Planned {
   readonly at_ms: number;
 }
 
+/** When most runs begin. */
+export const RUNS_MS = Date.UTC(2026, 2, 2, 12);
+/** The end of a month of budgets, and that of a financial year of documents, which is in Kolkata. */
+const ENDS_MS = [Date.UTC(2026, 3, 1), Date.UTC(2026, 2, 31, 18, 30)];
+const AT_AN_END_EACH = 8;
+const BEFORE_END_MS = [30, 120, 500, 2_000];
+
+/** When the run of `seed` begins: at noon, or so soon before an end that its calls and payments are on both sides of it. */
+export function startOf(seed: number): number {
+  if (seed % AT_AN_END_EACH !== 5) return RUNS_MS;
+  const no = Math.floor(seed / AT_AN_END_EACH);
+  const end_ms = ENDS_MS[no % ENDS_MS.length] as number;
+  return end_ms - (BEFORE_END_MS[Math.floor(no / ENDS_MS.length) % BEFORE_END_MS.length] as number);
+}
+
 const MODELS = { 'crash/chat': 50, 'crash/failover': 17, 'crash/full': 17, 'sim/free': 6, 'sim/senses': 10 };
 const MAX_TOKENS = 500;
 const CALLS = { min: 4, max: 24 };

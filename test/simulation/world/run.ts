@@ -16,9 +16,9 @@ import { send } from './callers.ts';
 import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
 import { Gifts, judgeGifts } from './gifts.ts';
 import { judgeBack } from './judge-back.ts';
-import { type Installation, RUNS_MS } from './open.ts';
-import { judgePayments, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
-import type { Planned } from './plan.ts';
+import type { Installation } from './open.ts';
+import { judgePayments, judgeSeries, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
+import { type Planned, RUNS_MS, startOf } from './plan.ts';
 import { Providers } from './provider.ts';
 import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
@@ -285,6 +285,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   const paid = Promise.all([world.payments.all(), world.gifts.all()]);
   const raised = world.raiseBudget();
   const sent = await callAll(world, calls);
+  const ended_ms = loop.now_ms;
   await Promise.all([struck, paid, raised]);
   world.calm();
   // What was ordered of a day's budget is for that day.
@@ -310,17 +311,17 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
       ...{ reference: row.id, shard: 'a', book_id: row.book_id, amount_micro_usd: row.credits_micro },
     }));
   const faults = await judgeLedger(loop, {
-    ...{ before, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
+    ...{ before, ended_ms, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
     ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
-  faults.push(...(await judgeBack(world.books.back)), ...(await judgeGifts()));
+  faults.push(...(await judgeBack(world.books.back)), ...(await judgeGifts()), ...(await judgeSeries()));
   return { faults, calls: sent.length };
 }
 
 /** Time, ids and bytes begin anew, so that a run does not depend on those before it in this process. */
 function beginAnew(seed: number, lines_max: number): Loop {
-  const loop = new Loop({ seed, start_ms: RUNS_MS, lines_max });
+  const loop = new Loop({ seed, start_ms: startOf(seed), lines_max });
   productDraws(bytesFrom(seed));
   return loop;
 }
@@ -333,10 +334,10 @@ export async function run(installation: Installation, seed: number, lines_max = 
   const world = new World(loop, installation);
   try {
     await loop.until(async () => {
-      // Ids rise from those of the last run unless the clock was set back: it is, from a day later to the start.
-      loop.now_ms = RUNS_MS + DAY_MS;
+      // Ids rise from those of the last run unless the clock was set back: it is, from after all runs to the start.
+      loop.now_ms = RUNS_MS + 60 * DAY_MS;
       newUlid();
-      loop.now_ms = RUNS_MS;
+      loop.now_ms = startOf(seed);
       newUlid();
       const result = await play(world);
       faults = result.faults;

@@ -9,7 +9,6 @@ import { ulidOf } from '../../support/books.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import type { Loop } from '../engine/loop.ts';
 import { costOf, isOpen } from './models.ts';
-import { RUNS_MS } from './open.ts';
 import type { Keys } from './plan.ts';
 
 /** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
@@ -114,6 +113,8 @@ const WINDOWS = `
 /** What the world knows of a run. */
 export interface Known {
   readonly before: LedgerState;
+  /** When the last caller had its answer. */
+  readonly ended_ms: number;
   readonly witnesses: readonly Witness[];
   readonly served: Evidence['served'];
   readonly top_ups: readonly TopUp[];
@@ -124,10 +125,10 @@ export interface Known {
 
 /** Waits until all is booked, and judges it. */
 export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
-  const { before, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
+  const { before, ended_ms, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
   const state = await untilQuiet(loop, witnesses, top_ups);
   const verified = [await verifyLedger({ url: LEDGER_URL })];
-  const day = new Date(RUNS_MS).toISOString().slice(0, 10);
+  const day = new Date(ended_ms).toISOString().slice(0, 10);
   const { meters, runs, windows } = await withClient(LEDGER_URL, async (client) => ({
     meters: (await client.query<MeterRow>(METERS)).rows,
     windows: (await client.query<WindowRow>(WINDOWS, [day])).rows,
