@@ -9,8 +9,9 @@ import { type Id, loadRootKey, microUsd, type RootKeyRing, silentLog } from '@sv
 import { drawFrom } from '@svc/core/kernel/random.ts';
 import { credit } from '@svc/core/ledger/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
+import { putOnPlan } from '@svc/core/plans/index.ts';
 import { crashProviders } from '../../crash/provider.ts';
-import { provision } from '../../support/provision.ts';
+import { provision, staffContext } from '../../support/provision.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import { bytesFrom } from '../engine/dice.ts';
 import { calmly, type Engines, keep, openEngines } from '../engine/installation.ts';
@@ -47,6 +48,8 @@ export interface Installation {
   /** With credit that was paid, and credit that was granted. */
   readonly givers: readonly Id<'org'>[];
   readonly takers: readonly Id<'org'>[];
+  /** On a plan with a fee: one with the credit for it, and one that has to pay in first. */
+  readonly subscribers: readonly [Id<'org'>, Id<'org'>];
   /** A mutation: what a dead process leaves on its disk goes with it. */
   readonly loses_journals: boolean;
 }
@@ -55,7 +58,9 @@ export interface Installation {
  * Organizations that make calls: one that cannot run dry, with a key that has a hard daily budget; one that will; one whose project
  * has a hard budget; one whose credit came in many small pieces; and one that gives some of it away.
  */
-async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'givers' | 'takers' | 'budget'>> {
+async function makeOrgs(): Promise<
+  Pick<Installation, 'keys' | 'payers' | 'givers' | 'takers' | 'subscribers' | 'budget'>
+> {
   const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
   const rich = await provision({
     ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
@@ -76,12 +81,15 @@ async function makeOrgs(): Promise<Pick<Installation, 'keys' | 'payers' | 'giver
   );
   const indian = await provision({ ...at, slug: 'indian', country: 'IN', live_micro_usd: 0 });
   await billAll([poor.org_id, indian.org_id]);
+  const subscriber = await provision({ ...at, slug: 'subscriber', live_micro_usd: 2 * RICH_MICRO });
+  const subscribers = [subscriber.org_id, indian.org_id] as const;
+  await subscribeAll(subscribers);
   const changing = rich.keys.find(({ name }) => name === 'budget')?.key_no as number;
   const budget = { book_id: rich.live_book_id, key_no: changing, cap_micro_usd: BUDGET_MICRO };
   const few = [...poor.keys, ...pieced.keys].map(({ secret }) => secret);
   return {
     ...{ keys: { all, budgets, poor: few }, budget, payers: [poor.org_id, indian.org_id] },
-    ...{ givers: [giving.org_id], takers: [planned.org_id, rich.org_id] },
+    ...{ givers: [giving.org_id], takers: [planned.org_id, rich.org_id], subscribers },
   };
 }
 
@@ -122,6 +130,13 @@ async function billAll([american, indian]: readonly [Id<'org'>, Id<'org'>]): Pro
   const billing_address = { state_code: '29' };
   await setBilling(db, { org_id: indian, at, billing_address, billing_email: 'indian@example.in' });
   await db.end();
+}
+
+async function subscribeAll(org_ids: readonly Id<'org'>[]): Promise<void> {
+  const pool = createPool(DATABASE_URL, { max: 1, shards: SHARDS });
+  const wanted = { plan_id: 'team', applies: 'now', free_months: 0, reason: 'simulated' } as const;
+  for (const org_id of org_ids) await putOnPlan(staffContext(pool), org_id, wanted);
+  await pool.end();
 }
 
 async function loadCatalog(dir: string): Promise<CatalogHandle> {

@@ -19,6 +19,7 @@ import { judgeBack } from './judge-back.ts';
 import type { Installation } from './open.ts';
 import { judgePayments, judgeSeries, PAID_SQL, type Paid, Payments, paymentContext } from './payments.ts';
 import { type Planned, RUNS_MS, startOf } from './plan.ts';
+import { judgePlanFees, PlanFees } from './plan-fees.ts';
 import { Providers } from './provider.ts';
 import { RailBooks } from './rails.ts';
 import type { CallerSink } from './sink.ts';
@@ -72,6 +73,7 @@ export class World {
   readonly books: RailBooks;
   readonly payments: Payments;
   readonly gifts: Gifts;
+  readonly plan_fees: PlanFees;
   readonly posts: readonly [Post, Post];
   readonly installation: Installation;
   /** Holds may have been swept under a living call. */
@@ -91,7 +93,7 @@ export class World {
     mount(this.disk);
     this.providers = new Providers(loop);
     this.books = new RailBooks(loop);
-    const { payers, givers, takers } = installation;
+    const { payers, givers, takers, subscribers } = installation;
     const within = {
       inGateway: <T>(work: (context: Context) => Promise<T>) => this.#inGateway(work),
       inWorker: <T>(work: (context: Context) => Promise<T>) =>
@@ -99,6 +101,7 @@ export class World {
     };
     this.payments = new Payments({ ...{ loop, books: this.books, payers }, ...within });
     this.gifts = new Gifts({ ...{ loop, givers, takers }, ...within });
+    this.plan_fees = new PlanFees({ ...{ loop, subscribers }, ...within });
     const post = (no: 0 | 1): Post => ({ no, actor: null, gateway: null, sinks: new Set(), killed: false });
     this.posts = [post(0), post(1)];
   }
@@ -282,7 +285,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   if (world.is_rough && world.lease_seconds < SAFE_LEASE_SECONDS) world.holds_at_risk = true;
   const struck = Promise.all(blows.map((blow) => strike(world, blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
-  const paid = Promise.all([world.payments.all(), world.gifts.all()]);
+  const paid = Promise.all([world.payments.all(), world.gifts.all(), world.plan_fees.all()]);
   const raised = world.raiseBudget();
   const sent = await callAll(world, calls);
   const ended_ms = loop.now_ms;
@@ -292,6 +295,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   await untilOrdered(loop);
   await world.payments.end();
   await world.gifts.end();
+  await world.plan_fees.end();
   await untilOrdered(loop);
   const witnesses = sent.map((one) => ({
     ...one,
@@ -316,6 +320,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
   faults.push(...(await judgeBack(world.books.back)), ...(await judgeGifts()), ...(await judgeSeries()));
+  faults.push(...(await judgePlanFees(loop.now_ms, installation.subscribers[0])));
   return { faults, calls: sent.length };
 }
 
