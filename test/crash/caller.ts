@@ -36,6 +36,8 @@ export interface Witness extends Sent {
   readonly spared: boolean;
   /** PostgreSQL was killed in its round: a hold may have been lost, and an extension may be undecided. */
   readonly holds_at_risk: boolean;
+  /** Its gateway may have answered from its journal and then lost its lease: another execution can have the key (core/ledger/README.md). */
+  readonly key_at_risk?: boolean;
 }
 
 export interface Callers {

@@ -14,9 +14,9 @@ const charge = (options: Partial<Charge> = {}): Charge => ({
   ...options,
 });
 
-const witness = (seen: Seen, earlier: readonly string[] = []): Witness => ({
+const witness = (seen: Seen): Witness => ({
   seen,
-  ids: seen.request_id === null ? earlier : [...earlier, seen.request_id],
+  ids: seen.request_id === null ? [] : [seen.request_id],
   ...{ spared: true, holds_at_risk: false, again: null, late: false },
   call: {
     no: 1,
@@ -35,7 +35,7 @@ function faultsOf(
   seen: readonly Seen[],
   charges: readonly Charge[],
   served: Served = finished,
-  earlier: readonly string[] = [],
+  how: Partial<Witness> = {},
 ): string[] {
   const charged = charges.reduce((sum, one) => sum + one.charged, 0);
   const state: LedgerState = {
@@ -46,7 +46,7 @@ function faultsOf(
     top_ups: [],
   };
   const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
-  const witnesses = seen.map((one) => witness(one, earlier));
+  const witnesses = seen.map((one) => ({ ...witness(one), ...how }));
   return judge({
     witnesses,
     served: new Map([[1, served]]),
@@ -132,5 +132,17 @@ describe('is found', () => {
 });
 
 test('a caller that left a try without an id owes nothing more where another try under its key was charged', () => {
-  expect(faultsOf([{ kind: 'left', request_id: null }], [charge()], finished, [ID])).toEqual([]);
+  expect(faultsOf([{ kind: 'left', request_id: null }], [charge()], finished, { ids: [ID] })).toEqual([]);
+});
+
+test('an answer under a key is free where another execution has the key and its gateway may have lost its lease, and only there', () => {
+  const again: Seen = { ...final, request_id: OTHER };
+  const free = charge({ cost: 0, charged: 0, entries: 0 });
+  const keyed = { again, ids: [ID, OTHER], call: { ...witness(final).call, habit: 'keyed' as const } };
+  const faults = (key_at_risk: boolean, charges: Charge[]) =>
+    faultsOf([final], charges, finished, { ...keyed, key_at_risk });
+  expect(faults(true, [free, charge({ request_id: OTHER })])).toEqual([]);
+  expect(faults(false, [free, charge({ request_id: OTHER })])).not.toEqual([]);
+  expect(faults(true, [charge(), charge({ request_id: OTHER })])).not.toEqual([]);
+  expect(faults(true, [charge({ request_id: OTHER })])).not.toEqual([]);
 });

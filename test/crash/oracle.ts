@@ -126,6 +126,11 @@ function judgeCost(
   return `cost ${cost} instead of ${cost_micro_usd}`;
 }
 
+/** Whether another execution took the key of an answer before its settle was booked: then it is recorded, and free. */
+function isReplaced({ call, key_at_risk }: Witness, { cost, estimated }: Charge): boolean {
+  return key_at_risk === true && call.habit === 'keyed' && cost === 0 && !estimated;
+}
+
 function judgeFinal(
   witness: Witness,
   charge: Charge | undefined,
@@ -136,6 +141,7 @@ function judgeFinal(
   if (seen.kind !== 'final') return null;
   if (charge === undefined)
     return seen.cost_micro_usd === 0 ? null : 'was answered with its cost and is not in the ledger';
+  if (isReplaced(witness, charge)) return null;
   if (charge.cost !== seen.cost_micro_usd)
     return `saw cost ${seen.cost_micro_usd}, the ledger has ${charge.cost}`;
   if (charge.estimated) return 'was charged by estimate though the provider reports usage';

@@ -300,6 +300,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
+    key_at_risk: world.holds_at_risk,
     // What a provider reports above the hold is charged where the ledger answers in time and the run's budget allows it.
     holds_at_risk: world.holds_at_risk || world.is_rough || one.call.budget !== undefined,
   }));
