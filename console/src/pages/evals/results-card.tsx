@@ -125,7 +125,11 @@ function Rows({ run, search }: Props) {
     ...(search.passed === undefined ? {} : { passed: search.passed === 'yes' }),
     ...(search.target === undefined ? {} : { target: search.target }),
   };
-  const [{ data, error }, again] = useQuery({ query: EvalResultsDocument, variables });
+  // What is in the cache is read again below, where nothing was read on.
+  const [{ data, error }, again] = useQuery({
+    ...{ query: EvalResultsDocument, variables },
+    requestPolicy: 'cache-first',
+  });
   const { done, total } = run.counts;
   // The first page is read again while it fills; a list that was read on stays as it is.
   const filled = done < total && done <= PAGE ? done : total;
