@@ -190,7 +190,8 @@ export async function dropOldDays(db: Db, at: Date): Promise<number> {
   await dropOldSpans(db, new Date(before(KEPT_DAYS.rows)));
   const untils = [before(KEPT_DAYS.rows), before(KEPT_DAYS.attempts)] as const;
   let dropped = 0;
-  for (let tries = 1; ; tries++) {
+  let refused = 0;
+  for (;;) {
     const { rows } = await db.query<{ part: string | null }>({
       name: 'analytics.drop_day',
       text: 'select analytics_drop_day($1, $2) as part',
@@ -202,7 +203,7 @@ export async function dropOldDays(db: Db, at: Date): Promise<number> {
     }
     const overdue = await findOverdue(db, ...untils);
     if (overdue === null) return dropped;
-    if (tries - dropped >= OVERDUE_TRIES)
+    if (++refused === OVERDUE_TRIES)
       throw new Error(`${overdue} is past its time and cannot be dropped: something reads it for long`);
     await delay(OVERDUE_PAUSE_MS);
   }

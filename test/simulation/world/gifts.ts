@@ -1,12 +1,12 @@
 // Gifts: credit that an organization takes out of its own, and that another redeems, perhaps two at once, or that goes back.
 import { cancelGift, makeGift } from '@svc/core/gifts/give.ts';
 import { settleGifts } from '@svc/core/gifts/index.ts';
-import { type Context, type Id, ServiceError } from '@svc/core/kernel/index.ts';
+import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { findOrg, type Org } from '@svc/core/orgs/index.ts';
 import { redeem } from '@svc/core/redeem/redeem.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import type { Loop } from '../engine/loop.ts';
-import { insist, pause, TRIES, type Within } from './payments.ts';
+import { insist, pause, TRIES, unlessRefused, type Within } from './payments.ts';
 import { withClient } from './verdict.ts';
 
 const GIFTS_MAX = 2;
@@ -20,16 +20,6 @@ export interface GiftParts {
   readonly inWorker: Within;
   readonly givers: readonly Id<'org'>[];
   readonly takers: readonly Id<'org'>[];
-}
-
-/** What `work` resolves to, or null where it is refused for good: nobody asks again then. */
-async function unlessRefused(work: Promise<unknown>): Promise<{ readonly done: unknown }> {
-  try {
-    return { done: await work };
-  } catch (error) {
-    if (error instanceof ServiceError && !error.retry) return { done: null };
-    throw error;
-  }
 }
 
 const orgOf = async (context: Context, id: Id<'org'>) => (await findOrg(context.db, id)) as Org;
@@ -100,13 +90,12 @@ interface Booked {
   readonly id: string;
   readonly book_id: number;
   readonly amount: number;
-  readonly entries: number;
   /** Of what was taken, how much had been given to the giver. */
   readonly granted: number;
 }
 
 const BOOKED_SQL = `
-  select e.ref_id as id, e.book_id, sum(e.amount)::bigint as amount, count(*)::int as entries,
+  select e.ref_id as id, e.book_id, sum(e.amount)::bigint as amount,
          coalesce(sum((select count(*) from ledger.burn b join ledger.lot l using (lot_no)
                         where b.book_id = e.book_id and b.seq = e.seq and l.is_grant)), 0)::int as granted
     from ledger.entry e where e.ref_type = 'gift' group by e.ref_id, e.book_id`;

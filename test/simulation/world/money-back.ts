@@ -1,6 +1,6 @@
 // Money that goes back: customers ask for refunds of what they bought, and banks take payments back. What rails have of both is
 // kept here; what they report is handed in as the facts that their callbacks are read to.
-import { type Context, type Id, ServiceError } from '@svc/core/kernel/index.ts';
+import type { Context, Id } from '@svc/core/kernel/index.ts';
 import {
   adoptEarlyDisputes,
   requestRefund,
@@ -13,7 +13,7 @@ import { disputeActivities } from '@svc/workflows/dispute/activities.ts';
 import { refundActivities } from '@svc/workflows/refund/activities.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { readBack } from './judge-back.ts';
-import { insist, type PaymentParts, pause, TRIES } from './payments.ts';
+import { insist, type PaymentParts, pause, TRIES, unlessRefused } from './payments.ts';
 import type { Order } from './rails.ts';
 
 type RefundRequest = Parameters<Rail['createRefund']>[0];
@@ -109,16 +109,8 @@ export class AfterSales {
       reason: 'simulated',
       idempotency_key: `ask-${++this.#asked}`,
     };
-    const asked = await insist(
-      inGateway,
-      (context) =>
-        requestRefund(context, request).catch((error: unknown) => {
-          if (error instanceof ServiceError && !error.retry) return { refund: null };
-          throw error;
-        }),
-      TRIES,
-    );
-    const refund = asked?.refund ?? null;
+    const asked = await insist(inGateway, (context) => unlessRefused(requestRefund(context, request)), TRIES);
+    const refund = asked?.done?.refund ?? null;
     loop.note(`payer asks for ${amount_minor} of ${topup_id}: ${refund === null ? 'no' : refund.id}`);
     if (refund === null) return;
     await this.#follow(refund.id, 2);

@@ -1,7 +1,14 @@
 // Payers, and what becomes of their payments: top-ups are made and callbacks taken by gateways, polls and expiry are the
 // activities of the workflow `topUp`, repeated as Temporal repeats them.
 import type { Pool } from '@svc/core/db/index.ts';
-import { type Context, type Id, type Log, newRequestId, type RootKeyRing } from '@svc/core/kernel/index.ts';
+import {
+  type Context,
+  type Id,
+  type Log,
+  newRequestId,
+  type RootKeyRing,
+  ServiceError,
+} from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { takeRailCallback } from '@svc/core/refunds/index.ts';
 import { createTopup, openFx, runRailTasks } from '@svc/core/topups/index.ts';
@@ -61,6 +68,16 @@ export async function insist<T>(
     await pause(RETRY_MS);
   }
   return null;
+}
+
+/** What `work` resolves to, or null where it is refused for good: nobody asks again then. */
+export async function unlessRefused<T>(work: Promise<T>): Promise<{ readonly done: T | null }> {
+  try {
+    return { done: await work };
+  } catch (error) {
+    if (error instanceof ServiceError && !error.retry) return { done: null };
+    throw error;
+  }
 }
 
 export class Payments {

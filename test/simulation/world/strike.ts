@@ -1,5 +1,6 @@
 // What happens to the world of a run.
 import { CALM } from '../engine/database.ts';
+import { pause } from './payments.ts';
 import type { Blow } from './plan.ts';
 import type { Post, World } from './run.ts';
 
@@ -9,8 +10,6 @@ const JOURNAL_LOOK_MS = 20;
 
 /** Of a ledger's server that has other things to do. */
 const SLOW = { slow: 0.6, slow_ms: 4_000 };
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** Until a gateway keeps settles on its disk, or has had the time to. */
 async function untilJournal({ loop, disk }: World, { no }: Post): Promise<void> {
