@@ -4520,7 +4520,7 @@ begin
           left join lateral (select z.spent + z.held as used from ledger.run z
                              where z.book_id = p_books[u.bix] and z.run = u.run limit 1) t on true) x;
     v_used := v_used0;
-    v_rcap := array_fill(null::bigint, array[cardinality(v_runs)]);
+    v_rcap := array_fill(null::bigint, array[coalesce(cardinality(v_runs), 0)]);
   end if;
 
   v_room := v_room0;

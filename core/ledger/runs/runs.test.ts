@@ -41,6 +41,22 @@ function holdIn(subject: Subject, run: string, amount: number, max: number): Hol
   return { ...holdOf(subject, amount), budget: { run, max_micro_usd: microUsd(max) } };
 }
 
+test('in a batch that is gone through item by item, calls without a run are held beside calls of runs', async () => {
+  const subject = subjectOf(await makeBook(db, { amount: 1_000 }));
+  const run = newRun();
+  const unknown = { ...subject, key_no: 8_888_888 };
+  const stands = holdIn(subject, run, 100, 1_000);
+  expect(await ledger.hold(stands)).toEqual({ status: 'ok' });
+  // After a lost answer to its COMMIT; and beside an item that cannot be.
+  for (const meets of [stands, holdOf(unknown, 10)]) {
+    const batch = [meets, holdOf(subject, 50), holdIn(subject, run, 20, 1_000), holdOf(subject, 30)];
+    const answers = await Promise.all(batch.map((hold) => ledger.hold(hold)));
+    expect(answers.slice(1)).toEqual([{ status: 'ok' }, { status: 'ok' }, { status: 'ok' }]);
+  }
+  expect(await readRun(db, { book_id: subject.book_id, run })).toMatchObject({ held_micro_usd: 140 });
+  expect(await ledger.balance(subject.book_id)).toMatchObject({ held_micro_usd: 300 });
+});
+
 test('calls of one run over two processes never hold or cost more together than its budget', async () => {
   const book = await makeBook(db, { amount: 1_000_000, keys: [1, 2, 3] });
   const run = newRun();

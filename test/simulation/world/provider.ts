@@ -17,7 +17,6 @@ const AUDIO = 0.1;
 /** Usage, the word that ends a stream, and its end. */
 const AFTER_FINISH = 3;
 const SOON_MS = 20;
-/** All pieces take as long, so that they keep their order. */
 const TRIP_MS = 0.05;
 
 /** What providers have done in a run. */
@@ -167,6 +166,8 @@ class SimExchange implements Exchange {
   readonly #actor: Actor;
   readonly #handler: Send[2];
   #pieces: Piece[] = [];
+  /** On their way, in order. */
+  readonly #underway: Piece[] = [];
   /** Those that the gateway has not read yet. */
   readonly #arrived: Piece[] = [];
   readonly #provider = new Actor('provider');
@@ -203,14 +204,16 @@ class SimExchange implements Exchange {
       if (this.#over || !this.#actor.alive) return;
       // All of an answer has gone out once its last bytes have, whether its end is waited for or not.
       if (this.#pieces.length === 1 && 'end' in (this.#pieces[0] as Piece)) this.#notes.ends();
-      this.#loop.later(this.#what, TRIP_MS, () => this.#arrives(piece), this.#actor);
+      this.#underway.push(piece);
+      this.#loop.later(this.#what, TRIP_MS, () => this.#arrives(), this.#actor);
       this.#next();
     };
     this.#loop.later(`${this.#what}: a piece`, delay_ms, goesOut, this.#provider);
   }
 
-  #arrives(piece: Piece): void {
-    this.#arrived.push(piece);
+  /** The next one, whichever of several at the same moment the die has called: a connection keeps their order. */
+  #arrives(): void {
+    this.#arrived.push(...this.#underway.splice(0, 1));
     this.#deliver();
   }
 
