@@ -1,5 +1,6 @@
 // The ledger in memory, for tests: written from the rules in README.md, without looking at the SQL. Slow and plain
 // on purpose. One book; windows and lots are the book's own.
+import type { Hold } from '../types.ts';
 
 interface ModelLot {
   readonly grant: boolean;
@@ -51,6 +52,14 @@ export interface Call {
   readonly day: string;
   /** The run whose budget it counts in. */
   readonly run: string | null;
+}
+
+/** A hold as it was sent, and as the model is told of it. */
+export interface Sent {
+  readonly call: Call;
+  readonly amount: number;
+  readonly max: number;
+  readonly hold: Hold;
 }
 
 export class Model {

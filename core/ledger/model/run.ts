@@ -25,7 +25,7 @@ import {
 } from '../testing/testing.ts';
 import type { LedgerHandle, OtherUnits, Settle } from '../types.ts';
 import { verifyLedger } from '../verify/verify.ts';
-import { type Call, Model } from './model.ts';
+import { type Call, Model, type Sent } from './model.ts';
 import { Movements } from './movements.ts';
 import { first, type Step, step } from './steps.ts';
 
@@ -74,12 +74,7 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-interface DrawnHold {
-  readonly key: number;
-  readonly yesterday: boolean;
-  readonly amount: number;
-  readonly budget: { readonly run: number; readonly max: number } | null;
-}
+type DrawnHolds = Extract<Step, { op: 'hold' }>;
 
 class Run {
   private readonly db: Pool;
@@ -88,6 +83,7 @@ class Run {
   private readonly book: number;
   private readonly model = new Model();
   private readonly calls: Call[] = [];
+  private readonly sent: Sent[] = [];
   private readonly movements: Movements;
   private clock = 0;
 
@@ -110,7 +106,7 @@ class Run {
   async take(action: Step): Promise<void> {
     switch (action.op) {
       case 'hold':
-        return this.hold(action.calls);
+        return this.hold(action);
       case 'settle':
         return this.settle(action.calls);
       case 'extend': {
@@ -180,8 +176,10 @@ class Run {
     return `00000000-0000-4000-8000-${(this.book * 10 + no).toString(16).padStart(12, '0')}`;
   }
 
-  private async hold(items: readonly DrawnHold[]): Promise<void> {
-    const batch = items.map((item) => {
+  private async hold({ calls, again }: DrawnHolds): Promise<void> {
+    const stand = this.sent.filter(({ call }) => this.model.holds.has(call.id));
+    const repeated = again === null || stand.length === 0 ? [] : [stand[again % stand.length]!];
+    const fresh = calls.map((item): Sent => {
       const ms = nowMs() - (item.yesterday ? DAY_MS : 0);
       const key = item.key % 3;
       const run = item.budget === null ? null : this.runNamed(item.budget.run);
@@ -194,6 +192,8 @@ class Run {
         hold: run === null ? hold : { ...hold, budget: { run, max_micro_usd: microUsd(max) } },
       };
     });
+    this.sent.push(...fresh);
+    const batch = [...repeated, ...fresh];
     const answers = await Promise.all(batch.map(({ hold }) => this.ledger.hold(hold)));
     const shown = answers.map((r) => (r.status === 'budget_exhausted' ? `${r.status} ${r.scope}` : r.status));
     const expected = batch.map(({ call, amount: micro, max }) => this.model.hold(call, micro, max));

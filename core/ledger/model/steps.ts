@@ -21,6 +21,8 @@ export const step = fc.oneof(
         minLength: 1,
         maxLength: 6,
       }),
+      // A hold that stands is sent again beside them, as after a lost answer.
+      again: fc.option(pick, { nil: null, freq: 2 }),
     }),
   },
   {

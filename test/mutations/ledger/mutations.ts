@@ -181,6 +181,13 @@ export const MUTATIONS: readonly Mutation[] = [
     caught_by: 'model',
   },
   {
+    name: 'calls without a run are refused where a hold is sent again beside calls of runs',
+    function: 'hold_run',
+    from: 'array[coalesce(cardinality(v_runs), 0)]',
+    to: 'array[cardinality(v_runs)]',
+    caught_by: 'model',
+  },
+  {
     name: 'calls of one run in one batch do not see each other',
     function: 'hold_run',
     from: 'v_used[g] + a <= p_rcap[i]',
