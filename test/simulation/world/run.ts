@@ -288,11 +288,11 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   const paid = Promise.all([world.payments.all(), world.gifts.all(), world.plan_fees.all()]);
   const raised = world.raiseBudget();
   const sent = await callAll(world, calls);
-  const ended_ms = loop.now_ms;
   await Promise.all([struck, paid, raised]);
   world.calm();
-  // What was ordered of a day's budget is for that day.
   await untilOrdered(loop);
+  // What was ordered of a budget reaches the windows of the day on which it is carried out; one that has ended keeps its cap.
+  const ordered_ms = loop.now_ms;
   await world.payments.end();
   await world.gifts.end();
   await world.plan_fees.end();
@@ -316,7 +316,7 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
       ...{ reference: row.id, shard: 'a', book_id: row.book_id, amount_micro_usd: row.credits_micro },
     }));
   const faults = await judgeLedger(loop, {
-    ...{ before, ended_ms, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
+    ...{ before, ordered_ms, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
     ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));

@@ -113,8 +113,8 @@ const WINDOWS = `
 /** What the world knows of a run. */
 export interface Known {
   readonly before: LedgerState;
-  /** When the last caller had its answer. */
-  readonly ended_ms: number;
+  /** When what was ordered of a budget was carried out. */
+  readonly ordered_ms: number;
   readonly witnesses: readonly Witness[];
   readonly served: Evidence['served'];
   readonly top_ups: readonly TopUp[];
@@ -125,10 +125,10 @@ export interface Known {
 
 /** Waits until all is booked, and judges it. */
 export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
-  const { before, ended_ms, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
+  const { before, ordered_ms, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
   const state = await untilQuiet(loop, witnesses, top_ups);
   const verified = [await verifyLedger({ url: LEDGER_URL })];
-  const day = new Date(ended_ms).toISOString().slice(0, 10);
+  const day = new Date(ordered_ms).toISOString().slice(0, 10);
   const { meters, runs, windows } = await withClient(LEDGER_URL, async (client) => ({
     meters: (await client.query<MeterRow>(METERS)).rows,
     windows: (await client.query<WindowRow>(WINDOWS, [day])).rows,
