@@ -82,7 +82,6 @@ class Run {
   private readonly owner: Owner;
   private readonly book: number;
   private readonly model = new Model();
-  private readonly calls: Call[] = [];
   private readonly sent: Sent[] = [];
   private readonly movements: Movements;
   private clock = 0;
@@ -93,6 +92,10 @@ class Run {
     this.owner = on.owner;
     this.book = on.book;
     this.movements = new Movements(on, this.model);
+  }
+
+  private get calls(): Call[] {
+    return this.sent.map(({ call }) => call);
   }
 
   private subject(call: Call): { book_id: number; key_no: number; project_no: number } {
@@ -184,7 +187,6 @@ class Run {
       const key = item.key % 3;
       const run = item.budget === null ? null : this.runNamed(item.budget.run);
       const call = { id: idAt(ms), key, project: key % 2, day: dayOf(ms), run };
-      this.calls.push(call);
       const hold = holdOf(this.subject(call), item.amount, call.id);
       const max = item.budget?.max ?? 0;
       return {

@@ -1,10 +1,7 @@
 // Pieces of an answer keep their order on a connection, also where many are at one moment of the clock.
-import type { CallDeps } from '@svc/core/inference/index.ts';
 import { expect, test } from 'vitest';
 import { Loop } from '../engine/loop.ts';
 import { Providers } from './provider.ts';
-
-type Handler = Parameters<CallDeps['transport']['send']>[2];
 
 const CHUNKS = 30;
 /** A time so far away that two moments of a process's clock are a quarter of a millisecond apart. */
@@ -22,7 +19,7 @@ test('pieces that go out at one moment arrive in their order', async () => {
   };
   const ended = new Promise<void>((end, error) => {
     const handler = { head: () => {}, data, end, error };
-    providers.transport().send({} as never, { body } as never, handler as never as Handler);
+    providers.transport().send({} as never, { body } as never, handler as never);
   });
   await loop.until(() => ended);
   const said = [...text.matchAll(/piece \d+|"finish_reason":"stop"|"usage"|\[DONE\]/g)].map(([what]) => what);
