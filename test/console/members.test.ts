@@ -177,6 +177,8 @@ test('a person makes an account and an organisation, forgets the password and se
   await page.getByRole('link', { name: 'Sign in' }).click();
 
   await page.getByRole('link', { name: 'Forgotten password' }).click();
+  // The page of signing in has an address too, and stays until this one is there.
+  await page.getByRole('heading', { name: 'Forgotten password' }).waitFor();
   await page.getByLabel('E-mail').fill('mira@alone.example');
   await look('forgot');
   await page.getByRole('button', { name: 'Send the mail' }).click();
