@@ -139,6 +139,12 @@ test('answers that came whole say nothing of events', () => {
   expect(ratio.count({ bytes: 40, events: 40 })).toBe(40);
 });
 
+test('an answer that came whole has no last event', () => {
+  const ratio = taught({ bytes: 400, events: 100, tokens: 100 });
+  expect(ratio.count({ bytes: 400, events: 0, ended: true })).toBe(100);
+  expect(ratio.count({ bytes: 2, events: 0, ended: true })).toBe(1);
+});
+
 test('the last event of a stream has the part of a token that an event has', () => {
   const ratio = taught({ bytes: 400, events: 400, tokens: 100 });
   expect(ratio.count({ bytes: 200, events: 201, ended: true })).toBe(50);
