@@ -24,12 +24,26 @@ const PLACES = [
 /** Nobody runs dry: what runs dry is tested elsewhere. */
 const CREDIT_MICRO = 1_000_000_000_000;
 const PLAN_EACH = 3;
+/** Limits and budgets that are counted and never reached. */
+const LIMITS = {
+  rpm: 100_000,
+  tpm: 1_000_000_000,
+  concurrency: 1_000,
+  daily_budget_micro: CREDIT_MICRO,
+  hard: true,
+};
 
 async function makeOne(database_url: string, at: number, starts_ms: number): Promise<Customer> {
   const { country, rail, state_code } = PLACES[at % PLACES.length] as (typeof PLACES)[number];
   const slug = `soak-${at}`;
-  const keys = [{ name: 'calls' }, { name: 'loader' }];
-  const made = await provision({ database_url, slug, country, keys, live_micro_usd: CREDIT_MICRO });
+  const keys = [
+    { name: 'calls', ...LIMITS },
+    { name: 'loader', ...LIMITS },
+  ];
+  const made = await provision({
+    ...{ database_url, slug, country, keys, live_micro_usd: CREDIT_MICRO },
+    project_monthly_micro: CREDIT_MICRO,
+  });
   const on_plan = at % PLAN_EACH === 0;
   const pool = createPool(database_url, { max: 1 });
   const facts = { billing_address: { state_code }, billing_email: `${slug}@example.com` };

@@ -47,6 +47,7 @@ export async function readFigures(world: World): Promise<Figures> {
 
 /** Payments that nobody has booked yet: a callback that met a gateway on its way out comes again, or the rail is asked. */
 const UNBOOKED = `select count(*)::int as n from topup where status = 'pending'`;
+const UNTOLD = `select count(*)::int as n from webhook_delivery where status in ('queued', 'delivering')`;
 
 /** Waits until nothing is left to do that happens at once; what is left after `patience_ms`. */
 export async function rest(world: World, patience_ms: number): Promise<string[]> {
@@ -54,10 +55,12 @@ export async function rest(world: World, patience_ms: number): Promise<string[]>
   const isAtRest = async () => {
     const { moments } = await waiting(world);
     const [pending] = await world.rows<{ n: number }>(UNBOOKED);
+    const [untold] = await world.rows<{ n: number }>(UNTOLD);
     const [held] = await world.rows<{ n: number }>('select count(*)::int as n from ledger.hold');
     left = [
       ...moments,
       ...(pending?.n === 0 ? [] : [`${pending?.n} top-ups`]),
+      ...(untold?.n === 0 ? [] : [`${untold?.n} deliveries`]),
       ...(held?.n === 0 ? [] : [`${held?.n} holds`]),
     ];
     return left.length === 0;

@@ -30,9 +30,9 @@ const report = await runSoak({
 });
 const faults = [...report.faults, ...flat(report.figures)];
 for (const fault of faults.slice(0, 50)) process.stdout.write(`  ${fault}\n`);
-const { loaded, http_calls, topups, deployments, key_rotations, months } = report;
+const { loaded, http_calls, topups, events, deployments, key_rotations, months } = report;
 process.stdout.write(
-  `${faults.length === 0 ? 'ok' : 'FAULT'}: ${report.hours} hours, ${loaded} calls booked and ${http_calls} over HTTP, ${topups} top-ups, ` +
+  `${faults.length === 0 ? 'ok' : 'FAULT'}: ${report.hours} hours, ${loaded} calls booked and ${http_calls} over HTTP, ${topups} top-ups, ${events} events told, ` +
     `${deployments} deployments of a gateway, ${key_rotations} root keys, ${months} ends of a month, seed ${values.seed}\n`,
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

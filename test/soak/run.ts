@@ -3,6 +3,7 @@ import { addRootKey, loadRootKey, promoteRootKey } from '@svc/core/kernel/index.
 import { readKeyRingStatus, resealAll, total } from '@svc/core/keyring/index.ts';
 import { type Draw, drawFrom } from '../crash/draw.ts';
 import { until } from '../support/programs/until.ts';
+import { type Hooks, openHooks } from './hooks.ts';
 import { type Figures, judge, judgeMonth, readFigures, rest } from './look.ts';
 import { noTraffic, rotate, shown, type Traffic, traffic } from './traffic.ts';
 import { openWorld, type World } from './world.ts';
@@ -33,6 +34,8 @@ export interface SoakReport {
   readonly topups: number;
   readonly deployments: number;
   readonly key_rotations: number;
+  /** Events that webhooks told. */
+  readonly events: number;
   readonly months: number;
   readonly figures: readonly Figures[];
   readonly faults: readonly string[];
@@ -60,6 +63,7 @@ const share = (all: number, n: number, turns: number) =>
 
 class Soak {
   readonly world: World;
+  readonly hooks: Hooks;
   readonly draw: Draw;
   readonly options: SoakOptions;
   readonly seen: Traffic = noTraffic();
@@ -71,9 +75,10 @@ class Soak {
   months = 0;
   #former: string | null = null;
 
-  constructor(world: World, draw: Draw, options: SoakOptions) {
-    this.world = world;
-    this.draw = draw;
+  constructor(parts: { world: World; hooks: Hooks; draw: Draw }, options: SoakOptions) {
+    this.world = parts.world;
+    this.hooks = parts.hooks;
+    this.draw = parts.draw;
     this.options = options;
   }
 
@@ -98,6 +103,7 @@ class Soak {
   /** What is done beside calls and payments in the pieces of an hour. */
   async #upkeep(hour: number, hop: number): Promise<void> {
     const { world } = this;
+    if (hop === 0) await this.hooks.rotate();
     if ((hop === 1 || hop === 2) && hour % this.options.deploy_hours === 0) {
       await world.deploy(hop === 1 ? 'gateway 0' : 'gateway 1');
       this.deployments++;
@@ -144,7 +150,7 @@ class Soak {
     this.faults.push(...(await rest(world, REST_MS)), ...this.seen.faults.splice(0));
     const is_last = hour === options.hours - 1;
     const verify = is_last || (hour + 1) % options.verify_hours === 0;
-    this.faults.push(...(await judge(world, { verify })));
+    this.faults.push(...(await judge(world, { verify })), ...(await this.hooks.judge()));
     if (this.months > 0) this.faults.push(...(await this.#dropped()));
     if (period() !== before) {
       this.months++;
@@ -180,13 +186,13 @@ function lineOf(
   hour: number,
   { under_way, figures, verify }: { under_way: Figures; figures: Figures; verify: boolean },
 ): string {
-  const { world, seen, loaded, faults } = soak;
+  const { world, hooks, seen, loaded, faults } = soak;
   const memory = Object.entries(figures.memory)
     .map(([name, { rss_mb, own_mb }]) => `${name} ${rss_mb}/${own_mb}`)
     .join(', ');
   return [
     `hour ${hour + 1}, ${new Date(world.nowMs()).toISOString().slice(0, 16)}`,
-    `${loaded} calls booked, ${seen.calls} over HTTP, ${seen.topups} top-ups`,
+    `${loaded} calls booked, ${seen.calls} over HTTP, ${seen.topups} top-ups, ${hooks.events} events told`,
     `MB resident/own: ${memory}; jobs in ${figures.leader}`,
     `${figures.connections} connections, ${figures.partitions} partitions`,
     `holds ${under_way.holds} then ${figures.holds}, workflows ${under_way.workflows} then ${figures.workflows}`,
@@ -200,8 +206,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { hours, seed, starts_ms, topups, progress } = options;
   const customers = Math.max(6, Math.ceil(topups / TOPUPS_EACH));
   const world = await openWorld({ starts_ms, customers });
-  const soak = new Soak(world, drawFrom(seed), options);
+  let hooks: Hooks | null = null;
   try {
+    hooks = await openHooks(world, drawFrom(seed + 1));
+    const soak = new Soak({ world, hooks, draw: drawFrom(seed) }, options);
     await makeOldDay(world, starts_ms);
     let hour = 0;
     for (; hour < hours && soak.faults.length === 0; hour++) await soak.hour(hour);
@@ -209,9 +217,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     const { loaded, seen, deployments, key_rotations, months, figures, faults } = soak;
     return {
       ...{ hours: hour, loaded, http_calls: seen.calls, topups: seen.topups },
-      ...{ deployments, key_rotations, months, figures, faults },
+      ...{ events: hooks.events, deployments, key_rotations, months, figures, faults },
     };
   } finally {
     await world.close();
+    await hooks?.close();
   }
 }

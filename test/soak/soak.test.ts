@@ -16,4 +16,5 @@ test('two hours over the end of a month with deployments, another root key and p
   expect(report.faults, `seed ${SEED}\n${lines.join('\n')}`).toEqual([]);
   expect(report).toMatchObject({ hours: 2, loaded: 600, http_calls: 200, topups: 24, months: 1 });
   expect(report).toMatchObject({ deployments: 2, key_rotations: 1 });
+  expect(report.events).toBeGreaterThan(2 * report.topups);
 });

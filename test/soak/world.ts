@@ -19,6 +19,7 @@ import { until } from '../support/programs/until.ts';
 import { startWorkerProgram, type WorkerProcess } from '../support/programs/worker.ts';
 import { startTemporal } from '../support/temporal-server.ts';
 import { type Customer, makeCustomers } from './customers.ts';
+import { HOOK_SETTINGS } from './hooks.ts';
 import { type Loader, startLoader } from './loader.ts';
 
 export type Part = 'gateway 0' | 'gateway 1' | 'worker';
@@ -89,6 +90,7 @@ function settingsOf(parts: {
     SVC_MASTER_KEY_FILE: join(parts.dir, 'keyring.json'),
     SVC_TEMPORAL_ADDRESS: parts.temporal,
     SVC_TEMPORAL_ENCRYPT: '1',
+    ...HOOK_SETTINGS,
     CRASH_API_KEY: 'sk-crash',
     SVC_RAIL_A_BASE_URL: parts.sim_a.url,
     SVC_RAIL_A_KEY_ID: 'rzp_test_soak',
