@@ -68,6 +68,34 @@ export async function openPage(browser: Browser, look: Look = {}, state?: State)
   return { page, context, faults };
 }
 
+type Answer = Record<string, unknown>;
+
+/**
+ * Cuts each stream of a page as soon as it is open, as a proxy does that allows none. The first one says before what the first
+ * answer to `query` said: `before` gives that answer as it was once, and what a stream makes of it.
+ */
+export async function cutStreams(
+  page: Page,
+  query: string,
+  before: (data: Answer) => { read: Answer; said: Answer },
+): Promise<void> {
+  let said: Answer | null | undefined;
+  await page.route('**/graphql', async (route) => {
+    const asked = route.request();
+    if (asked.headers()['accept'] === 'text/event-stream') {
+      const body = said ? `event: next\ndata: ${JSON.stringify({ data: said })}\n\n` : 'event: complete\n\n';
+      said = null;
+      return route.fulfill({ contentType: 'text/event-stream', body });
+    }
+    const { operationName } = asked.postDataJSON() as { operationName?: string };
+    if (operationName !== query || said !== undefined) return route.continue();
+    const response = await route.fetch();
+    const once = before(((await response.json()) as { data: Answer }).data);
+    said = once.said;
+    return route.fulfill({ response, json: { data: once.read } });
+  });
+}
+
 /** Fills and sends the form of the sign-in page. */
 export async function fillSignIn(page: Page, person: Person): Promise<void> {
   await page.getByLabel('E-mail').fill(person.email);

@@ -6,6 +6,7 @@ import { atFileEnd } from '../support/ends.ts';
 import { startWorkerProgram } from '../support/programs/worker.ts';
 import { startTemporal } from '../support/temporal.ts';
 import {
+  cutStreams,
   expectAccessible,
   expectNoSidewaysScroll,
   fourLooks,
@@ -168,14 +169,31 @@ test('a run is compared with an earlier one over the cases that stayed the same,
   await context.close();
 });
 
-test('all pages are accessible and keep to their width in both themes, full and empty', async () => {
+/** The newest run of the suite. */
+async function newestRun(): Promise<string> {
   const { data } = (await rest('GET', `/v1/evals/runs?suite_id=${suite_id}`)) as unknown as {
     data: { id: string }[];
   };
+  return data[0]?.id as string;
+}
+
+test('a run that was read to its end is shown so, although all that a stream ever said is that it runs', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await cutStreams(page, 'EvalRun', (data) => {
+    const evalRun = { ...(data['evalRun'] as object), status: 'RUNNING', finishedAt: null };
+    return { read: { ...data, evalRun }, said: { evalRunUpdated: evalRun } };
+  });
+  await page.goto(`${stack.console_url}/meridian/live/evals/runs/${await newestRun()}`);
+  await page.getByText('completed', { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('all pages are accessible and keep to their width in both themes, full and empty', async () => {
   const stops: readonly (readonly [name: string, path: string, shown: string])[] = [
     ['evals', 'meridian/live/evals', 'List of runs'],
     ['evals-suite', `meridian/live/evals/suites/${suite_id}`, 'List of cases'],
-    ['evals-run', `meridian/live/evals/runs/${data[0]?.id}`, 'List of results'],
+    ['evals-run', `meridian/live/evals/runs/${await newestRun()}`, 'List of results'],
   ];
   for (const look of fourLooks) {
     const { page, context, faults } = await openPage(browser, look, owner);
@@ -200,7 +218,7 @@ test('all pages are accessible and keep to their width in both themes, full and 
   await expectAccessible(page, 'no suites');
   await picture(page, 'evals-empty-360');
   // Another organisation's run is one that does not exist.
-  await page.goto(`${stack.console_url}/newcomer/live/evals/runs/${data[0]?.id}`);
+  await page.goto(`${stack.console_url}/newcomer/live/evals/runs/${await newestRun()}`);
   await page.getByText('No such run here').waitFor();
   await page.goto(`${stack.console_url}/newcomer/live/evals/suites/${suite_id}`);
   await page.getByText('No such suite here').waitFor();

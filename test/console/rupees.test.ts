@@ -2,7 +2,14 @@
 // again.
 import { beforeAll, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
-import { expectAccessible, expectNoSidewaysScroll, openPage, picture, startConsole } from './browser.ts';
+import {
+  cutStreams,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  openPage,
+  picture,
+  startConsole,
+} from './browser.ts';
 import { pressByKeyboard, tabTo } from './keyboard.ts';
 
 const { stack, browser, owner } = await startConsole();
@@ -62,6 +69,29 @@ test('closed without paying: told so in the console, and the same page goes on t
   await page.getByRole('link', { name: 'Continue to payment' }).click();
   await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
   await page.getByRole('button', { name: 'Pay by card' }).click();
+  await page.getByText('of credit added for ₹2,950.00').waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('a payment that was read is told, although all that a stream ever said is that it waits', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await cutStreams(page, 'Topup', (data) => {
+    const { topup } = data['credits'] as { topup: unknown };
+    return { read: data, said: { topupUpdated: topup } };
+  });
+  await page.goto(at('newcomer/live/credits?add=true'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Pay ₹2,950.00' }).click();
+  await page.waitForURL(`${stack.rail_a.url}/checkout/**`);
+  const checkout = page.url();
+  await page.getByRole('button', { name: 'Close without paying' }).click();
+  await page.getByText('You came back without paying ₹2,950.00. Nothing was charged.').waitFor();
+  const elsewhere = await context.newPage();
+  await elsewhere.goto(checkout);
+  await elsewhere.getByRole('button', { name: 'Pay by card' }).click();
+  await elsewhere.getByText('of credit added for ₹2,950.00').waitFor();
+  // A page that nobody looks at rests.
+  await page.bringToFront();
   await page.getByText('of credit added for ₹2,950.00').waitFor();
   expect(faults).toEqual([]);
   await context.close();

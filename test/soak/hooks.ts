@@ -13,7 +13,7 @@ export const HOOK_SETTINGS = { SVC_ALLOW_INSECURE_WEBHOOKS: '1', SVC_EGRESS_ALLO
 const HOOKED_MAX = 40;
 const REFUSED_AT_FIRST = 0.05;
 
-interface Told {
+interface WebhookEvent {
   readonly type: string;
   readonly data: { readonly topup_id?: string };
 }
@@ -75,9 +75,9 @@ class Receivers {
       this.faults.push(`an event for ${path}, which is nobody's`);
       return 404;
     }
-    let event: Told;
+    let event: WebhookEvent;
     try {
-      event = new Webhook(hook.secret).verify(body, headers) as Told;
+      event = new Webhook(hook.secret).verify(body, headers) as WebhookEvent;
     } catch (error) {
       this.faults.push(`event ${id} of ${hook.id}: ${(error as Error).message}`);
       return 400;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eventReader } from './live.ts';
+import { eventReader, latestOf } from './live.ts';
 
 const stream =
   ': ping\n\nevent: next\ndata: {"data":{"requestAdded":{"id":"01K"}}}\n\nevent: next\r\ndata: a\r\ndata: b\r\n\r\n' +
@@ -20,4 +20,15 @@ test('any split of the stream into pieces gives the same events', () => {
       expect(pieces.flatMap(read)).toEqual(events);
     }),
   );
+});
+
+test('a stream knows more than what was read, but not once that is over', () => {
+  const isOver = ({ over }: { over: boolean }) => over;
+  const [read, heard, ended] = [{ over: false }, { over: false }, { over: true }];
+  expect(latestOf(read, heard, isOver)).toBe(heard);
+  expect(latestOf(read, null, isOver)).toBe(read);
+  expect(latestOf(ended, heard, isOver)).toBe(ended);
+  expect(latestOf(read, ended, isOver)).toBe(ended);
+  expect(latestOf<{ over: boolean } | undefined>(undefined, heard, isOver)).toBe(heard);
+  expect(latestOf<{ over: boolean } | undefined>(undefined, null, isOver)).toBe(undefined);
 });

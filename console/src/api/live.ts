@@ -41,3 +41,15 @@ export async function readEvents(response: Response, next: (data: string) => voi
     }
   }
 }
+
+/**
+ * Of what was read and what a stream has said, what holds: the stream knows more, until it was read that the matter is over,
+ * because nobody listens from then on.
+ */
+export function latestOf<R extends object | null | undefined>(
+  read: R,
+  heard: NonNullable<R> | null,
+  isOver: (state: NonNullable<R>) => boolean,
+): R {
+  return heard === null || (read && isOver(read)) ? read : heard;
+}

@@ -9,6 +9,7 @@ import {
   type TopupRowFragment,
   TopupUpdatedDocument,
 } from '../../api/gen/graphql.ts';
+import { latestOf } from '../../api/live.ts';
 import { useSend } from '../../api/send.ts';
 import { useLive } from '../../api/use-live.ts';
 import { Button } from '../../ui/button.tsx';
@@ -71,21 +72,23 @@ function useGiveUp() {
   return { giveUp, busy, fault };
 }
 
+const isPaid = ({ status }: TopupRowFragment) => status === 'PAID';
+
 /** A top-up as it stands, and every change of it until it is paid. */
 function useTopup(id: string, onPaid: () => void) {
   const [{ data, error }, again] = useQuery({ query: TopupDocument, variables: { id } });
   const [heard, setHeard] = useState<TopupRowFragment | null>(null);
   const read = data?.credits?.topup ?? null;
-  const row = heard ?? read;
+  const row = latestOf(read, heard, isPaid);
   useLive({
     document: TopupUpdatedDocument,
-    variables: read === null || read.status === 'PAID' ? null : { id },
-    isLast: ({ topupUpdated }) => topupUpdated.status === 'PAID',
+    variables: read === null || isPaid(read) ? null : { id },
+    isLast: ({ topupUpdated }) => isPaid(topupUpdated),
     onData: ({ topupUpdated }) => setHeard(topupUpdated),
     onBack: () => again({ requestPolicy: 'network-only' }),
   });
   const announced = useRef(false);
-  const paid = row?.status === 'PAID';
+  const paid = row !== null && isPaid(row);
   useEffect(() => {
     if (!paid || announced.current) return;
     announced.current = true;

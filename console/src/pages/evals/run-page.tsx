@@ -10,6 +10,7 @@ import {
   type EvalRunRowFragment,
   EvalRunUpdatedDocument,
 } from '../../api/gen/tools/graphql.ts';
+import { latestOf } from '../../api/live.ts';
 import { useSend } from '../../api/send.ts';
 import { useLive } from '../../api/use-live.ts';
 import { may, useOrg } from '../../app/org.tsx';
@@ -25,6 +26,8 @@ import { ResultsCard } from './results-card.tsx';
 
 const PATH = '/$org/$env/evals/runs/$id';
 
+const isOver = ({ finishedAt }: EvalRunRowFragment) => finishedAt !== null;
+
 /** The run, followed until it has ended. */
 function useRun(id: string) {
   const [{ data, error }, again] = useQuery({
@@ -33,11 +36,11 @@ function useRun(id: string) {
   });
   const [news, setNews] = useState<EvalRunRowFragment | null>(null);
   const read = data?.evalRun;
-  const run = news !== null && news.id === id ? news : read;
+  const run = latestOf(read, news?.id === id ? news : null, isOver);
   const reread = () => again({ requestPolicy: 'network-only' });
   const live = useLive({
     document: EvalRunUpdatedDocument,
-    variables: read && read.finishedAt === null ? { id } : null,
+    variables: read && !isOver(read) ? { id } : null,
     onData: ({ evalRunUpdated }) => {
       setNews(evalRunUpdated ?? null);
       reread();
@@ -99,7 +102,7 @@ export function EvalRunPage() {
   const { id, search, go } = usePlace();
   const { run, scores, live, error, reread, setNews } = useRun(id);
   const [asking, setAsking] = useState(false);
-  const open = Boolean(run && run.finishedAt === null && run.stopReason === '');
+  const open = Boolean(run && !isOver(run) && run.stopReason === '');
   const cancellable = open && may(role, 'evals');
   useShortcuts(cancellable ? { c: () => setAsking(true) } : {});
   if (run === null && !error)
@@ -129,7 +132,7 @@ export function EvalRunPage() {
           <>
             <ProgressCard run={run} live={live} />
             <TargetsCard scores={scores} />
-            {run.finishedAt !== null && <CompareCard run={run} search={search} onChange={go} />}
+            {isOver(run) && <CompareCard run={run} search={search} onChange={go} />}
             <ResultsCard run={run} search={search} onChange={go} />
           </>
         )}
