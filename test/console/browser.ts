@@ -2,6 +2,7 @@
 // do.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFailed } from 'vitest';
@@ -44,6 +45,17 @@ function pictureOfFailure(page: Page): void {
   }
 }
 
+/** Has each script and each question to the server wait for `CONSOLE_DELAY_MS`, where that is set: a slow connection. */
+async function slowDown(context: BrowserContext): Promise<void> {
+  const delay_ms = Number(process.env['CONSOLE_DELAY_MS'] ?? 0);
+  if (delay_ms === 0) return;
+  await context.route(/\.js(\?|$)|\/graphql/, async (route) => {
+    await pause(delay_ms);
+    // A page may be gone meanwhile.
+    await route.continue().catch(() => {});
+  });
+}
+
 /** A page of its own context; `state` carries a session over. */
 export async function openPage(browser: Browser, look: Look = {}, state?: State): Promise<Watched> {
   const context = await browser.newContext({
@@ -55,6 +67,7 @@ export async function openPage(browser: Browser, look: Look = {}, state?: State)
     permissions: ['clipboard-read', 'clipboard-write'],
     ...(state === undefined ? {} : { storageState: state }),
   });
+  await slowDown(context);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
