@@ -106,10 +106,12 @@ const NONE: Readonly<Record<string, string>> = {
   'rows of calls without a partition of their day': 'request_row_default',
   'attempts without a partition of their day': 'request_attempt_default',
   'meters without a partition of their month': 'ledger.meter_default',
-  'paid top-ups without one document and one entry': `topup t where status = 'paid'
-     and ((select count(*) from invoice i where i.topup_id = t.id and i.kind <> 'credit_note') <> 1
-       or (select count(*) from ledger.entry e where e.ref_type = 'topup' and e.ref_id = t.id) <> 1
-       or (select sum(e.amount) from ledger.entry e where e.ref_type = 'topup' and e.ref_id = t.id) <> t.credits_micro)`,
+  'paid top-ups without one document and one entry': `topup t
+      left join (select topup_id, count(*) as n from invoice where kind <> 'credit_note' group by 1) i on i.topup_id = t.id
+      left join (select ref_id, count(*) as n, sum(amount) as sum from ledger.entry where ref_type = 'topup' group by 1) e
+        on e.ref_id = t.id
+     where t.status = 'paid'
+       and (i.n is distinct from 1 or e.n is distinct from 1 or e.sum is distinct from t.credits_micro)`,
   'series of documents with a gap': `(
      select from invoice_counter c left join invoice i on i.number like c.series || '/' || c.fy || '/%'
       group by c.supplier, c.series, c.fy, c.last_no having count(i.id) <> c.last_no) gaps`,
