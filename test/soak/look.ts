@@ -116,6 +116,8 @@ const NONE: Readonly<Record<string, string>> = {
      select from invoice_counter c left join invoice i on i.number like c.series || '/' || c.fy || '/%'
       group by c.supplier, c.series, c.fy, c.last_no having count(i.id) <> c.last_no) gaps`,
   'matters that were put before the staff': 'staff_item where resolved_at is null',
+  'events that were given up': `webhook_delivery where status <> 'delivered'`,
+  'webhooks that are switched off': `webhook where status <> 'active'`,
   'mails that were given up': `mail where status not in ('queued', 'sending', 'sent')`,
 };
 

@@ -25,7 +25,8 @@ const CALLERS = 16;
 const PAYERS = 4;
 const REQUEST_MS = 30_000;
 
-async function post(url: string, secret: string, body: object, key?: string): Promise<Answer> {
+/** Sends `body` as whoever has `secret`. */
+export async function post(url: string, secret: string, body: object, key?: string): Promise<Answer> {
   const reply = await fetch(url, {
     method: 'POST',
     headers: {
@@ -64,7 +65,8 @@ async function noting(traffic: Traffic, what: string, work: () => Promise<void>)
   }
 }
 
-function expectStatus(answer: Answer, wanted: number): void {
+/** @throws Error with the answer when its status is another one. */
+export function expectStatus(answer: Answer, wanted: number): void {
   if (answer.status !== wanted) throw new Error(`${answer.status} ${answer.text.slice(0, 300)}`);
 }
 
