@@ -9,6 +9,9 @@ const OUTPUT_MICRO = 2;
 export const OWN_SECRET = 'sk-crash-own-0001';
 const OWN_SHARE = 0.05;
 
+/** What is charged of a call of `list_micro_usd` with such a key. */
+export const ownCostOf = (list_micro_usd: number): number => Math.floor(list_micro_usd * OWN_SHARE + 0.5);
+
 export interface Served {
   /** Times the call reached a provider; above 1 after a failover or a retry. */
   readonly attempts: number;
@@ -26,7 +29,7 @@ export function servedBy(sim: Sim): Map<number, Served> {
     const { prompt_tokens, completion_tokens } = call.reported ?? call;
     const input = call.model === 'exact' ? 0 : prompt_tokens * INPUT_MICRO;
     const list = input + completion_tokens * OUTPUT_MICRO;
-    const cost = call.key_hint === OWN_SECRET.slice(-4) ? Math.floor(list * OWN_SHARE + 0.5) : list;
+    const cost = call.key_hint === OWN_SECRET.slice(-4) ? ownCostOf(list) : list;
     const keeps = before?.finished === true && !call.finished;
     served.set(Number(call.mark), {
       attempts: (before?.attempts ?? 0) + 1,

@@ -38,11 +38,14 @@ interface Event {
   readonly actor: Actor;
   readonly what: string;
   readonly run: () => void;
+  /** A process that has stood still runs its timers that are due before it reads what has come. */
+  readonly is_timer: boolean;
   dropped: boolean;
 }
 
-/** Between two things that waited for a frozen actor. */
+/** Between two things that waited for a frozen actor, and between its timers and the rest. */
 const THAW_MS = 0.001;
+const THAW_TIMERS_MS = 5;
 /** A run that takes more is one that never ends. */
 const EVENTS_MAX = 400_000;
 const acting = new AsyncLocalStorage<Actor>();
@@ -69,6 +72,7 @@ interface LoopOptions {
 }
 
 export class Loop {
+  readonly seed: number;
   readonly draw: Draw;
   readonly world = new Actor('world');
   readonly start_ms: number;
@@ -87,6 +91,7 @@ export class Loop {
   #waiting = 0;
 
   constructor(options: LoopOptions) {
+    this.seed = options.seed;
     this.draw = drawFrom(options.seed);
     this.start_ms = options.start_ms;
     this.now_ms = options.start_ms;
@@ -120,15 +125,20 @@ export class Loop {
 
   /** Has `run` called in `delay_ms`, unless `actor` is dead by then. Among events of one moment a die decides. */
   later(what: string, delay_ms: number, run: () => void, actor: Actor = this.actor): Event {
-    return this.#push({ delay_ms, tie: 1 + this.draw.unit(), actor, what, run });
+    return this.#push({ delay_ms, tie: 1 + this.draw.unit(), actor, what, run, is_timer: false });
+  }
+
+  /** As `later`, for a timer of the actor. */
+  timer(what: string, delay_ms: number, run: () => void, actor: Actor): Event {
+    return this.#push({ delay_ms, tie: 1 + this.draw.unit(), actor, what, run, is_timer: true });
   }
 
   /** As `later`, at this moment: after what was asked for before, and before all else, as a process's own turns are. */
   next(what: string, run: () => void, actor: Actor = this.actor): Event {
-    return this.#push({ delay_ms: 0, tie: this.#serial / 2 ** 40, actor, what, run });
+    return this.#push({ delay_ms: 0, tie: this.#serial / 2 ** 40, actor, what, run, is_timer: false });
   }
 
-  /** `actor` does nothing for a while; then it goes on, in the order in which all of it came. */
+  /** `actor` does nothing for a while; then it goes on, as Node does: with its timers, and then in the order in which all came. */
   freeze(actor: Actor, lasts_ms: number): void {
     actor.frozen_until_ms = Math.max(actor.frozen_until_ms, this.now_ms + lasts_ms);
   }
@@ -207,7 +217,8 @@ export class Loop {
     const { frozen_until_ms } = event.actor;
     if (frozen_until_ms > event.at_ms) {
       // What came later stays later, however little.
-      event.at_ms = frozen_until_ms + this.#waiting++ * THAW_MS;
+      const after_ms = event.is_timer ? 0 : THAW_TIMERS_MS;
+      event.at_ms = frozen_until_ms + after_ms + this.#waiting++ * THAW_MS;
       return this.#insert(event);
     }
     if (++this.events > EVENTS_MAX) throw new Error(`the run has not ended after ${EVENTS_MAX} events`);

@@ -28,7 +28,7 @@ class VirtualTimer {
   // Ticks that find nothing to do are no lines of the trace.
   #arm(): ReturnType<Loop['later']> {
     const what = this.#every ? '' : 'timer';
-    return this.#loop.later(what, this.#delay_ms, () => this.#fire(), this.#actor);
+    return this.#loop.timer(what, this.#delay_ms, () => this.#fire(), this.#actor);
   }
 
   #fire(): void {

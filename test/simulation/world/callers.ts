@@ -1,4 +1,5 @@
 // Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
+import { newUlid, ulidMs } from '@svc/core/kernel/index.ts';
 import { bodyOf, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { Asked } from './gateway.ts';
@@ -15,6 +16,9 @@ const BETWEEN_MS = 1_500;
 const SLOW_READERS = 0.2;
 /** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
 const NOT_KEPT = 'idempotency_replay_unavailable';
+/** Official clients wait for so long before their first retry, or a quarter less; a gateway waits for them a second longer. */
+const CLIENT_PAUSE_MS = 500;
+const AWAITED_MS = 1_500;
 /** What only its provider can count. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
@@ -24,6 +28,8 @@ interface Try {
   readonly gateway: 0 | 1;
   readonly headers: Readonly<Record<string, string>>;
   readonly leave_after_ms: number | null;
+  /** It leaves only where nothing has come. */
+  readonly unanswered?: boolean;
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -51,7 +57,8 @@ async function exchange(loop: Loop, reach: Reach, call: SimCall, how: Try): Prom
   const path = call.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
   const asked = { path, secret: call.key, body: bodyFor(call), headers: how.headers };
   if (!reach(how.gateway, asked, sink)) return { kind: 'lost', request_id: null };
-  const timer = how.leave_after_ms === null ? null : setTimeout(() => sink.leave(), how.leave_after_ms);
+  const leave = () => (how.unanswered === true && sink.status !== 0 ? undefined : sink.leave());
+  const timer = how.leave_after_ms === null ? null : setTimeout(leave, how.leave_after_ms);
   const end = await sink.over;
   if (timer !== null) clearTimeout(timer);
   const { status, request_id, text } = sink;
@@ -101,9 +108,42 @@ async function sendKeyed(loop: Loop, reach: Reach, call: SimCall): Promise<Sent>
   }
 }
 
+const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : ulidMs(request_id));
+
+/** Asks as an official client does: once more, where nothing has come for too long, on another connection. */
+async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {
+  const { gateway, client } = call;
+  if (client === undefined) throw new Error('not a call of an official client');
+  const tryOf = (count: number, leave_after_ms: number | null) =>
+    exchange(loop, reach, call, {
+      ...{ gateway, headers: { 'x-stainless-retry-count': String(count) }, leave_after_ms, unanswered: true },
+    });
+  let ended_ms = Number.POSITIVE_INFINITY;
+  /** Ids rise: what has a smaller one began before the client had left. */
+  let left = '';
+  const earlier = tryOf(0, client.stays ? null : client.gives_up_ms).finally(() => {
+    ended_ms = loop.now_ms;
+    left = newUlid();
+  });
+  await (client.stays ? Promise.race([earlier, pause(client.gives_up_ms)]) : earlier);
+  if (ended_ms <= loop.now_ms) {
+    const seen = await earlier;
+    if (seen.kind !== 'left') return { call, seen, again: null, late: false, ids: idsOf([seen]) };
+    await pause(CLIENT_PAUSE_MS * (1 - loop.draw.unit() / 4));
+  }
+  loop.note(`caller ${call.no} asks again as a client`);
+  const [first, second] = await Promise.all([earlier, tryOf(1, null)]);
+  const late = begunMs(second) > ended_ms + AWAITED_MS || begunMs(first) > begunMs(second);
+  // A refusal of the call that it had left is the end of that call.
+  const joined = second.kind === 'refused' && second.request_id !== null && second.request_id < left;
+  const [seen, again] = second.kind === 'final' || joined ? [second, first] : [first, second];
+  return { call, seen, again, late, ids: idsOf([first, second]) };
+}
+
 /** Sends `call` and reports what its caller saw. */
 export async function send(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {
   if (call.habit === 'keyed') return sendKeyed(loop, reach, call);
+  if (call.habit === 'retries') return sendAsClient(loop, reach, call);
   const { gateway, leave_after_ms } = call;
   const seen = await exchange(loop, reach, call, { gateway, headers: {}, leave_after_ms });
   return { call, seen, ids: idsOf([seen]), again: null, late: false };

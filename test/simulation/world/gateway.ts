@@ -79,6 +79,7 @@ export async function openGateway(
   });
   const calls: CallDeps = { ...made, transport: providers.transport() };
   const run = (id: RequestId, grant: KeyGrant, asked: Asked, sink: CallerSink): void => {
+    if (sink.gone) return;
     const place = limits.enter(subjectOf(grant));
     if (place instanceof Promise || isRefusal(place)) throw new Error('no limit is set in a run');
     const dialect = builtIn.dialects.get(asked.path);

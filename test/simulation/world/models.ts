@@ -1,7 +1,8 @@
 // Models of a run beside those of the crash test, and what all of them cost: one that is free, and one that sees pictures, of
 // which only its provider can say what they are counted as, and hears, which has a price of its own; and one of which a call costs
 // hundreds of dollars.
-import type { CatalogHandle } from '@svc/core/catalog/index.ts';
+import type { CatalogHandle, Endpoint } from '@svc/core/catalog/index.ts';
+import { ownCostOf } from '../../crash/provider.ts';
 
 /** Micro-USD a token. */
 interface Rates {
@@ -20,13 +21,21 @@ const OWN: Readonly<Record<string, Rates>> = {
 /** Rates of `model`. */
 export const ratesOf = (model: string): Rates => OWN[model] ?? USUAL;
 
-/** The cost of what was used of `model`; `audio` tokens are a part of the input. */
+/** What a price is of. */
+export interface Priced {
+  readonly model: string;
+  /** Of a call with a provider key of the caller's own. */
+  readonly is_own: boolean;
+}
+
+/** The cost of what was used; `audio` tokens are a part of the input. */
 export function costOf(
-  model: string,
+  { model, is_own }: Priced,
   used: { readonly input: number; readonly output: number; readonly audio: number },
 ): number {
   const { input, output, audio } = ratesOf(model);
-  return (used.input - used.audio) * input + used.audio * audio + used.output * output;
+  const list = (used.input - used.audio) * input + used.audio * audio + used.output * output;
+  return is_own ? ownCostOf(list) : list;
 }
 
 /** Whether only the provider can count what `model` is asked. */
@@ -50,10 +59,16 @@ export const MODELS_YAML = Object.entries(OWN)
   )
   .join('');
 
-/** The model by the number of its price. */
-export function modelsByPrice(catalog: CatalogHandle): ReadonlyMap<number, string> {
-  const all = [...catalog.current().models.values()];
-  return new Map(
-    all.flatMap(({ id, endpoints }) => endpoints.map(({ price }) => [price.price_no, id] as const)),
+/** What each price is of, by its number. */
+export function pricesOf(catalog: CatalogHandle): ReadonlyMap<number, Priced> {
+  const all = [...catalog.current().models.values()].flatMap(({ id, endpoints }) =>
+    endpoints.map((endpoint) => ({ ...endpoint, model: id })),
   );
+  const own = all.flatMap(({ model, byok }) => (byok === undefined ? [] : [{ model, price: byok.price }]));
+  const entry = (model: string, { price_no }: Endpoint['price'], is_own: boolean) =>
+    [price_no, { model, is_own }] as const;
+  return new Map([
+    ...all.map(({ model, price }) => entry(model, price, false)),
+    ...own.map(({ model, price }) => entry(model, price, true)),
+  ]);
 }

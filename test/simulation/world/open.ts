@@ -2,23 +2,37 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createByokOperation } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, migrate, migrateLedger, type ShardAddress } from '@svc/core/db/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
-import { type Id, loadRootKey, microUsd, type RootKeyRing, silentLog } from '@svc/core/kernel/index.ts';
+import {
+  type Id,
+  loadRootKey,
+  microUsd,
+  newRequestId,
+  type RootKeyRing,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
 import { drawFrom } from '@svc/core/kernel/random.ts';
 import { credit } from '@svc/core/ledger/index.ts';
+import { createMandate, pollMandate, setAutoTopup } from '@svc/core/mandates/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
 import { putOnPlan } from '@svc/core/plans/index.ts';
-import { crashProviders } from '../../crash/provider.ts';
-import { provision, staffContext } from '../../support/provision.ts';
+import { crashProviders, OWN_SECRET } from '../../crash/provider.ts';
+import { type Provisioned, provision, staffContext } from '../../support/provision.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import { bytesFrom } from '../engine/dice.ts';
 import { calmly, type Engines, keep, openEngines } from '../engine/installation.ts';
+import { currentLoop, type Loop } from '../engine/loop.ts';
 import { pinClock } from '../engine/timers.ts';
+import type { AutomaticOrg } from './automatic.ts';
 import type { Broken } from './broken.ts';
-import { MODELS_YAML, modelsByPrice } from './models.ts';
+import { MODELS_YAML, type Priced, pricesOf } from './models.ts';
+import { paymentContext } from './payments.ts';
 import { type Keys, RUNS_MS } from './plan.ts';
+import { RailBooks } from './rails.ts';
 
 const DAY_MS = 86_400_000;
 /** Credit that was paid then can be given away in a run (core/gifts). */
@@ -32,6 +46,11 @@ const PIECES = 20;
 const PIECE_MICRO = 150;
 /** Paid and granted credit of who gives gifts, of each so many lots: enough for one or two gifts. */
 const GIVEN = { lots: 4, paid_micro: 900_000, granted_micro: 600_000 };
+/** What it sets, and how far its balance is above the threshold: a few calls. */
+const AUTOMATIC = { threshold_micro: 5_000_000, amount_minor: 2_500 };
+const AUTOMATIC_ABOVE_MICRO = 2_500;
+/** Where organizations are made. */
+const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
 
 export interface Installation {
   readonly engines: Engines;
@@ -39,8 +58,8 @@ export interface Installation {
   readonly catalog: CatalogHandle;
   readonly root_key: RootKeyRing;
   readonly keys: Keys;
-  /** Models by the numbers of their prices. */
-  readonly models: ReadonlyMap<number, string>;
+  /** By the numbers of prices. */
+  readonly prices: ReadonlyMap<number, Priced>;
   /** A hard daily budget of a key, which is raised in some runs. */
   readonly budget: { readonly book_id: number; readonly key_no: number; readonly cap_micro_usd: number };
   /** One pays over each rail. */
@@ -50,6 +69,7 @@ export interface Installation {
   readonly takers: readonly Id<'org'>[];
   /** On a plan with a fee: one with the credit for it, and one that has to pay in first. */
   readonly subscribers: readonly [Id<'org'>, Id<'org'>];
+  readonly automatic: AutomaticOrg;
   /** A mutation: what a dead process leaves on its disk goes with it. */
   readonly loses_journals: boolean;
 }
@@ -59,9 +79,10 @@ export interface Installation {
  * has a hard budget; one whose credit came in many small pieces; and one that gives some of it away.
  */
 async function makeOrgs(): Promise<
-  Pick<Installation, 'keys' | 'payers' | 'givers' | 'takers' | 'subscribers' | 'budget'>
+  Pick<Installation, 'payers' | 'givers' | 'takers' | 'subscribers' | 'budget'> & {
+    readonly keys: Omit<Keys, 'owner' | 'client'>;
+  }
 > {
-  const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
   const rich = await provision({
     ...{ ...at, slug: 'rich', live_micro_usd: RICH_MICRO },
     keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
@@ -139,6 +160,46 @@ async function subscribeAll(org_ids: readonly Id<'org'>[]): Promise<void> {
   await pool.end();
 }
 
+/** An organization with a provider key of its own, which the pool stands in for. */
+async function makeOwner(services: { catalog: CatalogHandle; root_key: RootKeyRing }): Promise<Provisioned> {
+  const keys = [{ name: 'plain' }, { name: 'client' }];
+  const made = await provision({ ...at, slug: 'owning', live_micro_usd: RICH_MICRO, keys });
+  const pool = createPool(DATABASE_URL, { max: 1, shards: SHARDS });
+  const { org_id, project_id } = made;
+  const { key_id } = made.keys[0] as Provisioned['keys'][number];
+  const context = createContext({
+    ...{ request_id: newRequestId(), pool, log: silentLog },
+    caller: {
+      ...{ kind: 'key', org_id, project_id, key_id, environment: 'live', expires_at: null },
+      scopes: ['manage:keys'],
+    },
+    services: {
+      ...{ catalog: services.catalog.current, root_key: services.root_key },
+      provider_keys: { faultOf: () => null },
+    } as never,
+  });
+  const wanted = { provider_id: 'crash-own', secret: OWN_SECRET, fallback_to_pool: true };
+  await createByokOperation.run(context, wanted);
+  await pool.end();
+  return made;
+}
+
+/** An organization whose calls soon bring it below the threshold of its automatic top-up. */
+async function makeAutomatic(root_key: RootKeyRing): Promise<AutomaticOrg> {
+  const { threshold_micro } = AUTOMATIC;
+  const live_micro_usd = threshold_micro + AUTOMATIC_ABOVE_MICRO;
+  const { org_id, live_key } = await provision({ ...at, slug: 'automatic', live_micro_usd });
+  const pool = createPool(DATABASE_URL, { max: 1, shards: SHARDS });
+  await setBilling(pool, { org_id, at: new Date(MADE_MS), billing_email: 'automatic@example.com' });
+  const books = new RailBooks(currentLoop() as Loop);
+  const context = paymentContext({ pool, root_key, books, log: silentLog });
+  const { id } = (await createMandate(context, { org_id, method: 'card' })).mandate;
+  await pollMandate(context, { mandate_id: id });
+  await context.transaction((context) => setAutoTopup(context, { org_id, enabled: true, ...AUTOMATIC }));
+  await pool.end();
+  return { org_id, mandate_id: id, key: live_key };
+}
+
 async function loadCatalog(dir: string): Promise<CatalogHandle> {
   const file = join(dir, 'providers.yaml');
   const crash = crashProviders({ url: 'http://provider.sim' } as Parameters<typeof crashProviders>[0]);
@@ -166,7 +227,10 @@ export async function openInstallation(broken: Broken | null = null): Promise<In
       await migrateLedger(LEDGER_URL);
       const orgs = await makeOrgs();
       const catalog = await loadCatalog(dir);
-      return { ...orgs, catalog };
+      const root_key = loadRootKey(join(dir, 'keyring.json'));
+      const [owner, client] = (await makeOwner({ catalog, root_key })).keys.map(({ secret }) => secret);
+      const keys = { ...orgs.keys, owner: owner as string, client: client as string };
+      return { ...orgs, keys, catalog, root_key, automatic: await makeAutomatic(root_key) };
     });
     await broken?.apply(engines['ledger.sim'].postgres);
     await keep(engines);
@@ -174,9 +238,8 @@ export async function openInstallation(broken: Broken | null = null): Promise<In
       engines,
       shards: SHARDS,
       ...made,
-      models: modelsByPrice(made.catalog),
+      prices: pricesOf(made.catalog),
       loses_journals: broken?.loses_journals ?? false,
-      root_key: loadRootKey(join(dir, 'keyring.json')),
     };
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -115,7 +115,7 @@ export class Payments {
       const order = books.orders.get(ref) as Order;
       const callbacks = books.pay(ref);
       const payment = order.payments.at(-1) ?? '';
-      await Promise.all(callbacks.map((callback) => this.#report(order, payment, callback)));
+      await Promise.all(callbacks.map((callback) => this.report(order, payment, callback)));
     }
     await follow;
     const order = books.orders.get(ref) as Order;
@@ -123,11 +123,7 @@ export class Payments {
   }
 
   /** A rail reports: not at all, late, more than once, again after a failure. */
-  async #report(
-    order: Order,
-    payment: string,
-    callback: ReturnType<RailBooks['pay']>[number],
-  ): Promise<void> {
+  async report(order: Order, payment: string, callback: ReturnType<RailBooks['pay']>[number]): Promise<void> {
     const { loop, books, inGateway } = this.#parts;
     const { draw } = loop;
     const copies = draw.pick([0, 1, 1, 2, 3]);
@@ -154,7 +150,8 @@ export class Payments {
   async end(): Promise<void> {
     const { loop, inWorker, books } = this.#parts;
     if (books.orders.size === 0) return;
-    const ids = [...books.orders.values()].map(({ topup_id }) => topup_id);
+    const orders = [...books.orders.values()].filter(({ is_debit }) => !is_debit);
+    const ids = orders.map(({ topup_id }) => topup_id);
     const each = async (step: 'pollTopup' | 'expireTopup' | 'mailReceipt') => {
       for (const topup_id of ids)
         await insist(

@@ -11,12 +11,21 @@ export interface Keys {
   readonly budgets: readonly string[];
   /** Those with credit for few calls. */
   readonly poor: readonly string[];
+  /** One whose organization has a key of its own at a provider, and one of it that only official clients use. */
+  readonly owner: string;
+  readonly client: string;
 }
 
 /** A call of a run. */
 export interface SimCall extends PlannedCall {
   /** A caller with a key leaves a gateway that has not answered for so long, and asks the other; null: it waits. */
   readonly patience_ms: number | null;
+  /** An official client: it asks again where nothing of its answer has come for so long. */
+  readonly client?: {
+    readonly gives_up_ms: number;
+    /** Its first connection only seems to be there still. */
+    readonly stays: boolean;
+  };
 }
 
 export interface Planned {

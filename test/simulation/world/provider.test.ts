@@ -19,7 +19,7 @@ test('pieces that go out at one moment arrive in their order', async () => {
   };
   const ended = new Promise<void>((end, error) => {
     const handler = { head: () => {}, data, end, error };
-    providers.transport().send({} as never, { body } as never, handler as never);
+    providers.transport().send({ credentials: [] } as never, { body } as never, handler as never);
   });
   await loop.until(() => ended);
   const said = [...text.matchAll(/piece \d+|"finish_reason":"stop"|"usage"|\[DONE\]/g)].map(([what]) => what);

@@ -2,7 +2,7 @@
 // answered with stands in its plan.
 import type { CallDeps } from '@svc/core/inference/index.ts';
 import type { PlannedCall } from '../../crash/plan.ts';
-import type { Served } from '../../crash/provider.ts';
+import { OWN_SECRET, type Served } from '../../crash/provider.ts';
 import { Actor, type Loop } from '../engine/loop.ts';
 import { costOf, isOpen } from './models.ts';
 
@@ -36,13 +36,13 @@ export class Providers {
   /** A gateway's way to all providers. */
   transport(): Transport {
     return {
-      send: (_to, request, handler) => this.#answer(request, handler),
+      send: (to, request, handler) => this.#answer(to, request, handler),
       connections: () => 0,
       close: async () => {},
     };
   }
 
-  #answer(request: Send[1], handler: Send[2]): Exchange {
+  #answer(to: Send[0], request: Send[1], handler: Send[2]): Exchange {
     const body = JSON.parse(request.body.toString()) as { stream?: boolean };
     const text = request.body.toString();
     const no = Number(/sim: mark=(\d+) /.exec(text)?.[1]);
@@ -50,7 +50,9 @@ export class Providers {
     if (call === undefined) throw new Error(`no call was planned like this: ${text.slice(0, 200)}`);
     const prompt_tokens = Math.ceil(text.length / CHARACTERS) + call.over_report;
     const audio = isOpen(call.model) ? Math.floor(prompt_tokens * AUDIO) : 0;
-    const cost_micro_usd = costOf(call.model, { input: prompt_tokens, output: call.tokens, audio });
+    const used = { input: prompt_tokens, output: call.tokens, audio };
+    const is_own = to.credentials.some((part) => part.endsWith(OWN_SECRET));
+    const cost_micro_usd = costOf({ model: call.model, is_own }, used);
     let attempts = 0;
     const arrives = (): Piece[] => {
       const before = this.served.get(no);

@@ -4,10 +4,12 @@ import { createHmac } from 'node:crypto';
 import { type Id, readConfig } from '@svc/core/kernel/index.ts';
 import { openRails, type Rail, RailError } from '@svc/core/topups/index.ts';
 import type { Loop } from '../engine/loop.ts';
+import { Debits, factsOf } from './debits.ts';
 import { MoneyBack } from './money-back.ts';
 
 type RailName = Rail['name'];
 type Checkout = Parameters<Rail['createCheckout']>[0];
+type TopupFact = Awaited<ReturnType<Rail['readCheckout']>>['facts'][number];
 type Callback = Parameters<Rail['readCallback']>[0];
 
 const SECRET_A = 'rail-a-simulated';
@@ -37,6 +39,10 @@ export interface Order {
   readonly refunded: Set<string>;
   /** Payments that the product has heard of by an event. */
   readonly reported: Set<string>;
+  /** Of a card that is kept, without its holder. */
+  readonly is_debit: boolean;
+  /** Why nothing was paid, where nothing will be. */
+  readonly failure: Extract<TopupFact, { kind: 'failed' }> | null;
   closed: boolean;
 }
 
@@ -45,6 +51,7 @@ export class RailBooks {
   readonly orders = new Map<string, Order>();
   readonly rails: Readonly<Record<RailName, Rail>>;
   readonly back: MoneyBack;
+  readonly debits: Debits;
   readonly #loop: Loop;
   /** How often, of 1, a rail does not answer; it may have done what it was asked for. */
   away = 0;
@@ -52,13 +59,15 @@ export class RailBooks {
   constructor(loop: Loop) {
     this.#loop = loop;
     this.back = new MoneyBack(loop);
+    this.debits = new Debits(loop, this.orders);
     this.rails = { 'rail-a': this.#open('rail-a'), 'rail-b': this.#open('rail-b') };
   }
 
   #open(name: RailName): Rail {
     const own = real[name] as Rail;
     return {
-      ...{ name, live: own.live, opening: own.opening, mandates: null, books: own.books },
+      ...{ name, live: own.live, opening: own.opening, books: own.books },
+      mandates: name === 'rail-b' ? this.debits.mandates((what, work) => this.#ask(what, work)) : null,
       createCheckout: (request) => this.#ask('createCheckout', () => this.#create(name, request)),
       readCheckout: (ref) => this.#ask('readCheckout', () => this.#read(ref)),
       closeCheckout: (ref) =>
@@ -105,18 +114,19 @@ export class RailBooks {
   #create(rail: RailName, { topup_id, total_minor, currency }: Checkout) {
     const ref = `${rail === 'rail-a' ? 'order' : 'cs_test'}_${topup_id.slice(4)}`;
     if (!this.orders.has(ref)) {
-      const books = { payments: [], refunded: new Set<string>(), reported: new Set<string>(), closed: false };
+      const books = {
+        ...{ payments: [], refunded: new Set<string>(), reported: new Set<string>(), closed: false },
+        ...{ is_debit: false, failure: null },
+      };
       this.orders.set(ref, { rail, ref, topup_id, total_minor, currency, ...books });
     }
     return { gateway_ref: ref, checkout_url: `https://${rail}.sim/${ref}` };
   }
 
   #read(ref: string): Awaited<ReturnType<Rail['readCheckout']>> {
-    const { payments, total_minor: amount_minor, currency } = this.#order(ref);
-    const facts = payments.map((payment_ref) => ({
-      ...{ kind: 'captured' as const, payment_ref, amount_minor, currency, method: 'card' },
-    }));
-    return { facts, fees: Object.fromEntries(payments.map((payment) => [payment, FEE_MINOR])) };
+    const order = this.#order(ref);
+    const fees = Object.fromEntries(order.payments.map((payment) => [payment, FEE_MINOR]));
+    return { facts: factsOf(order), fees };
   }
 
   #paid(payment_ref: string): Order {
@@ -137,6 +147,21 @@ export class RailBooks {
     const payment = `${prefix}_${order.topup_id.slice(4)}${order.payments.length}`;
     order.payments.push(payment);
     return order.rail === 'rail-a' ? this.#wordsOfA(order, payment) : this.#wordsOfB(order, payment);
+  }
+
+  /** What the rail says of a debit. */
+  wordsOfDebit({ topup_id, total_minor, currency }: Order, payment: string): Callback {
+    const body = {
+      ...{ id: `evt_${payment}`, object: 'event', livemode: false, type: 'payment_intent.succeeded' },
+      data: {
+        object: {
+          ...{ id: payment, object: 'payment_intent', status: 'succeeded', amount: total_minor },
+          ...{ amount_received: total_minor, currency: currency.toLowerCase(), metadata: { topup_id } },
+          payment_method_types: ['card'],
+        },
+      },
+    };
+    return { raw: Buffer.from(JSON.stringify(body)), signature: null };
   }
 
   #wordsOfB({ ref, topup_id, total_minor, currency }: Order, payment: string): Callback[] {

@@ -12,6 +12,7 @@ import { bytesFrom } from '../engine/dice.ts';
 import { Disk, mount } from '../engine/files.ts';
 import { restore, serve } from '../engine/installation.ts';
 import { Actor, Loop } from '../engine/loop.ts';
+import { Automatic } from './automatic.ts';
 import { send } from './callers.ts';
 import { openGateway, type SimGateway, type Surroundings } from './gateway.ts';
 import { Gifts, judgeGifts } from './gifts.ts';
@@ -74,6 +75,7 @@ export class World {
   readonly payments: Payments;
   readonly gifts: Gifts;
   readonly plan_fees: PlanFees;
+  readonly automatic: Automatic;
   readonly posts: readonly [Post, Post];
   readonly installation: Installation;
   /** Holds may have been swept under a living call. */
@@ -93,7 +95,7 @@ export class World {
     mount(this.disk);
     this.providers = new Providers(loop);
     this.books = new RailBooks(loop);
-    const { payers, givers, takers, subscribers } = installation;
+    const { payers, givers, takers, subscribers, automatic } = installation;
     const within = {
       inGateway: <T>(work: (context: Context) => Promise<T>) => this.#inGateway(work),
       inWorker: <T>(work: (context: Context) => Promise<T>) =>
@@ -102,6 +104,10 @@ export class World {
     this.payments = new Payments({ ...{ loop, books: this.books, payers }, ...within });
     this.gifts = new Gifts({ ...{ loop, givers, takers }, ...within });
     this.plan_fees = new PlanFees({ ...{ loop, subscribers }, ...within });
+    this.automatic = new Automatic({
+      ...{ loop, org: automatic, books: this.books, payments: this.payments },
+      ...within,
+    });
     const post = (no: 0 | 1): Post => ({ no, actor: null, gateway: null, sinks: new Set(), killed: false });
     this.posts = [post(0), post(1)];
   }
@@ -228,6 +234,7 @@ export class World {
     if (post === undefined || post.gateway === null || post.actor === null) return false;
     const { gateway, actor } = post;
     post.sinks.add(sink);
+    sink.gateway = actor;
     void sink.over.then(() => post.sinks.delete(sink));
     this.loop.later(
       `is asked for ${asked.path}`,
@@ -277,7 +284,9 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   for (const post of posts) world.startGateway(post);
   world.startWorker();
   while (posts.some(({ gateway }) => gateway === null)) await pause(5);
-  const { calls, blows, weather } = planRun(loop.draw, installation.keys);
+  const planned = planRun(loop.draw, installation.keys);
+  const { blows, weather } = planned;
+  const calls = world.automatic.share(planned.calls);
   for (const name of ['database.sim', 'ledger.sim'] as const)
     Object.assign(world.servers[name].weather, weather[name]);
   const { cut_before, cut_after, slow } = world.servers['ledger.sim'].weather;
@@ -285,7 +294,8 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   if (world.is_rough && world.lease_seconds < SAFE_LEASE_SECONDS) world.holds_at_risk = true;
   const struck = Promise.all(blows.map((blow) => strike(world, blow)));
   world.books.away = world.is_rough ? loop.draw.pick([0, 0.05, 0.3]) : 0;
-  const paid = Promise.all([world.payments.all(), world.gifts.all(), world.plan_fees.all()]);
+  const { payments, gifts, plan_fees, automatic } = world;
+  const paid = Promise.all([payments.all(), gifts.all(), plan_fees.all(), automatic.all()]);
   const raised = world.raiseBudget();
   const sent = await callAll(world, calls);
   await Promise.all([struck, paid, raised]);
@@ -293,16 +303,18 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
   await untilOrdered(loop);
   // What was ordered of a budget reaches the windows of the day on which it is carried out; one that has ended keeps its cap.
   const ordered_ms = loop.now_ms;
-  await world.payments.end();
-  await world.gifts.end();
-  await world.plan_fees.end();
+  await automatic.end();
+  await payments.end();
+  await gifts.end();
+  await plan_fees.end();
   await untilOrdered(loop);
   const witnesses = sent.map((one) => ({
     ...one,
     spared: !posts.some(({ killed }) => killed),
     key_at_risk: world.holds_at_risk,
     // What a provider reports above the hold is charged where the ledger answers in time and the run's budget allows it.
-    holds_at_risk: world.holds_at_risk || world.is_rough || one.call.budget !== undefined,
+    holds_at_risk:
+      world.holds_at_risk || (one.call.over_report > 0 && (world.is_rough || one.call.budget !== undefined)),
   }));
   const { rows } = await withClient(DATABASE_URL, (client) => client.query<Paid>(PAID_SQL));
   const captured = new Set(
@@ -317,9 +329,10 @@ async function play(world: World): Promise<{ faults: string[]; calls: number }> 
     }));
   const faults = await judgeLedger(loop, {
     ...{ before, ordered_ms, witnesses, top_ups, holds_may_be_lost: world.holds_at_risk },
-    ...{ served: world.providers.served, keys: installation.keys, models: installation.models },
+    ...{ served: world.providers.served, keys: installation.keys, prices: installation.prices },
   });
   faults.push(...judgePayments(world.books, rows, world.payments.bought));
+  faults.push(...(await automatic.judge()));
   faults.push(...(await judgeBack(world.books.back)), ...(await judgeGifts()), ...(await judgeSeries()));
   faults.push(...(await judgePlanFees(loop.now_ms, installation.subscribers[0])));
   return { faults, calls: sent.length };

@@ -1,11 +1,13 @@
 // A caller's connection: what reached it, and how it ended.
-import type { Loop } from '../engine/loop.ts';
+import type { Actor, Loop } from '../engine/loop.ts';
 
 type End = 'ended' | 'destroyed' | 'left';
 
 /** The sink of one try of a call. Some callers read slowly. */
 export class CallerSink {
   gone = false;
+  /** The gateway that it is sent to. */
+  gateway: Actor | null = null;
   onDrain: (() => void) | null = null;
   onGone: (() => void) | null = null;
   status = 0;
@@ -49,12 +51,15 @@ export class CallerSink {
     this.#end('destroyed');
   }
 
-  /** The caller hangs up: the gateway hears of it. */
+  /** The caller hangs up: the gateway hears of it as soon as it does anything. */
   leave(): void {
-    if (this.gone) return;
-    this.gone = true;
+    if (this.gone || this.gateway === null) return;
     this.#end('left');
-    this.onGone?.();
+    const hears = () => {
+      this.gone = true;
+      this.onGone?.();
+    };
+    this.#loop.later('hears that a caller left', this.#loop.draw.unit(), hears, this.gateway);
   }
 
   /** The gateway has died: nothing more comes. */

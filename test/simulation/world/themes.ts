@@ -97,6 +97,32 @@ const BY_NAME: Readonly<Record<keyof typeof THEMES, Theme>> = {
   stood_still: stoodStill,
 };
 
+/** As official clients ask, which repeat a call by themselves. Of a stream they have seen the beginning or left before it. */
+function asClient({ budget: _, ...call }: SimCall, draw: Draw, key: string): SimCall {
+  const stays = draw.unit() < 0.5;
+  return {
+    ...call,
+    ...{ key, habit: 'retries', behaviour: 'ok', leave_after_ms: null, over_report: 0 },
+    stream: call.stream && !stays,
+    client: { gives_up_ms: draw.pick([3, 40, 400]), stays },
+  };
+}
+
+const OWN_MODEL = 'crash/own';
+
+/** Calls with a provider key of their organization's own, calls of its model without one, and calls by official clients. */
+const withOwners: Theme = (plan, draw, { owner, client }) =>
+  eachCall(plan, (call) => {
+    const drawn = draw.unit();
+    if (call.model.startsWith('sim/') || drawn < 0.2) return call;
+    const model = draw.unit() < 0.6 ? OWN_MODEL : call.model;
+    if (drawn < 0.6) return asClient({ ...call, model }, draw, client);
+    return { ...call, model, key: drawn < 0.9 ? owner : call.key };
+  });
+
+/** Of the runs, whatever they are about. */
+const WITH_OWNERS = 0.3;
+
 /** All of a run, drawn from its seed. */
 export function planRun(draw: Draw, keys: Keys): Plan {
   const plan: Plan = {
@@ -104,5 +130,6 @@ export function planRun(draw: Draw, keys: Keys): Plan {
     blows: planBlows(draw),
     weather: { 'database.sim': planWeather(draw), 'ledger.sim': planWeather(draw) },
   };
-  return BY_NAME[draw.weighted(THEMES)](plan, draw, keys);
+  const themed = BY_NAME[draw.weighted(THEMES)](plan, draw, keys);
+  return draw.unit() < WITH_OWNERS ? withOwners(themed, draw, keys) : themed;
 }

@@ -8,7 +8,7 @@ import type { TopUp } from '../../crash/worker-process.ts';
 import { ulidOf } from '../../support/books.ts';
 import { DATABASE_URL, LEDGER_URL } from '../engine/database.ts';
 import type { Loop } from '../engine/loop.ts';
-import { costOf, isOpen } from './models.ts';
+import { costOf, isOpen, type Priced } from './models.ts';
 import type { Keys } from './plan.ts';
 
 /** A lease lapses, a new worker waits one lease time, journals are adopted: within so long all is booked or released. */
@@ -75,11 +75,11 @@ function countOf({ other_units }: MeterRow, unit: (typeof OTHER_UNITS)[number]):
 }
 
 /** Compares each cost with the price of the units beside it. */
-function judgeMeters(rows: readonly MeterRow[], models: ReadonlyMap<number, string>): string[] {
+function judgeMeters(rows: readonly MeterRow[], prices: ReadonlyMap<number, Priced>): string[] {
   return rows.flatMap((row) => {
     const { id, cost, input_tokens: input, output_tokens: output } = row;
     const used = { input, output, audio: countOf(row, 'audio_input_tokens') };
-    const due = countOf(row, 'insured') > 0 ? 0 : costOf(models.get(row.price_no) as string, used);
+    const due = countOf(row, 'insured') > 0 ? 0 : costOf(prices.get(row.price_no) as Priced, used);
     return cost === due ? [] : [`${ulidOf(id)}: cost ${cost}, and its units cost ${due}`];
   });
 }
@@ -120,12 +120,12 @@ export interface Known {
   readonly top_ups: readonly TopUp[];
   readonly holds_may_be_lost: boolean;
   readonly keys: Keys;
-  readonly models: ReadonlyMap<number, string>;
+  readonly prices: ReadonlyMap<number, Priced>;
 }
 
 /** Waits until all is booked, and judges it. */
 export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
-  const { before, ordered_ms, witnesses, served, top_ups, holds_may_be_lost, keys, models } = known;
+  const { before, ordered_ms, witnesses, served, top_ups, holds_may_be_lost, keys, prices } = known;
   const state = await untilQuiet(loop, witnesses, top_ups);
   const verified = [await verifyLedger({ url: LEDGER_URL })];
   const day = new Date(ordered_ms).toISOString().slice(0, 10);
@@ -134,13 +134,13 @@ export async function judgeLedger(loop: Loop, known: Known): Promise<string[]> {
     windows: (await client.query<WindowRow>(WINDOWS, [day])).rows,
     runs: (await client.query<RunRow>('select run, cap, spent, held from ledger.run')).rows,
   }));
-  const open = meters.filter(({ price_no }) => isOpen(models.get(price_no) as string));
+  const open = meters.filter(({ price_no }) => isOpen((prices.get(price_no) as Priced).model));
   const open_ids = new Set(open.map(({ id }) => ulidOf(id)));
   const round = { before, seen: witnesses, holds_may_be_lost, budget_keys: keys.budgets, open_ids, top_ups };
   return [
     // A run is too short for every budget to refuse somebody.
     ...judge({ witnesses, served, state, verified, round }).filter((one) => !one.includes('refused nobody')),
-    ...judgeMeters(meters, models),
+    ...judgeMeters(meters, prices),
     ...judgeRuns(runs, holds_may_be_lost),
     ...windows.map(
       ({ kind, subject, window_cap, cap }) =>

@@ -101,6 +101,42 @@ test('who stays away has left then, and is not found any more', () => {
   expect(drained.take(asking(1))).toBeNull();
 });
 
+describe('a process that stood still has not read a retry that has come, and waits on', () => {
+  const standStill = (ms: number) => {
+    const until_ms = performance.now() + ms;
+    vi.spyOn(performance, 'now').mockReturnValue(until_ms);
+    vi.advanceTimersByTime(1_500);
+    vi.restoreAllMocks();
+  };
+
+  test('for an answer that is under way', () => {
+    const { drained, first, reported } = setUp();
+    first.leave();
+    standStill(9_000);
+    expect(reported.gone).toBe(0);
+    vi.advanceTimersByTime(999);
+    expect(drained.take(asking(1))).not.toBeNull();
+  });
+
+  test('for one that was sent', () => {
+    const { drained, sink } = setUp();
+    sink.head(200, []);
+    sink.end('all');
+    standStill(9_000);
+    vi.advanceTimersByTime(999);
+    expect(drained.take(asking(1))).not.toBeNull();
+  });
+
+  test('and no longer than a retry needs to arrive', () => {
+    const { drained, first, reported } = setUp();
+    first.leave();
+    standStill(9_000);
+    vi.advanceTimersByTime(1_000);
+    expect(reported.gone).toBe(1);
+    expect(drained.take(asking(1))).toBeNull();
+  });
+});
+
 test('who has seen the head, or was cut off before a provider was asked, has left at once', () => {
   const shown = setUp();
   shown.sink.head(200, []);
@@ -110,6 +146,14 @@ test('who has seen the head, or was cut off before a provider was asked, has lef
   early.sink.asked = () => false;
   early.first.leave();
   expect(early.reported.gone).toBe(1);
+});
+
+test('who has left before the call began is not found: no answer would come', () => {
+  const drained = createDrained();
+  const first = new Connection();
+  first.leave();
+  expect(new PatientSink(drained, asking(0), first).gone).toBe(true);
+  expect(drained.take(asking(1))).toBeNull();
 });
 
 test('a failure is not kept: its retry is a call of its own', () => {

@@ -3,6 +3,7 @@
 // first connection only seems to be. The answer then waits for a moment, or goes over to the newer one, so that a
 // client's own retry never pays twice, for streams as well. A caller that sends no such header counts as gone at once
 // (docs/outcomes.md#the-caller-leaves), and so does one that stays away longer.
+import { monotonicMs } from '../../../kernel/index.ts';
 import type { Drained, Incoming, Reattachable, Sink } from '../types.ts';
 
 /** Header of the official clients; 0 on the first try. */
@@ -12,6 +13,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 /** Time for the retry to arrive, including a new connection from another continent. */
 const ON_THE_WAY_MS = 1_000;
+/** A timer is so late only where the process has stood still: it has not read what came meanwhile, the retry perhaps among it. */
+const STOOD_STILL_MS = 100;
 /** Bytes of an answer that are kept while waiting; beyond them the provider is not read. */
 const HELD_MAX = 1_048_576;
 
@@ -34,7 +37,7 @@ interface Held {
   pieces: (Buffer | string)[];
   bytes: number;
   end: End | null;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 }
 
 /** How many ms after a cut the client that sent `headers` may retry: 0 when it does not retry by itself. */
@@ -62,10 +65,11 @@ export class PatientSink implements Sink, Reattachable {
 
   constructor(drained: Drained, incoming: Incoming, sink: Sink) {
     this.drained = drained;
-    this.incoming = incoming;
     this.sink = sink;
     this.listen();
-    drained.add(incoming, this);
+    // Nobody will say so again: the call ends without an answer, and a retry that joined it would wait for ever.
+    this.incoming = sink.gone ? null : incoming;
+    if (!sink.gone) drained.add(incoming, this);
   }
 
   get waits(): boolean {
@@ -147,7 +151,7 @@ export class PatientSink implements Sink, Reattachable {
    * The caller may have given up in the moment in which its whole answer was sent, and ask again: it then gets this one.
    */
   private keep({ incoming, head }: { incoming: Incoming; head: Head }, end: End): void {
-    const timer = setTimeout(() => this.forget(), awaitedMs(incoming.headers)).unref();
+    const timer = this.await(awaitedMs(incoming.headers), () => this.forget());
     this.held = { head, pieces: [], bytes: 0, end, timer };
     this.begun = null;
     this.delivered = true;
@@ -161,8 +165,20 @@ export class PatientSink implements Sink, Reattachable {
       this.forget();
       return this.onGone?.();
     }
-    const timer = setTimeout(() => this.stayedAway(), awaitedMs(incoming.headers)).unref();
+    const timer = this.await(awaitedMs(incoming.headers), () => this.stayedAway());
     this.held = { head: null, pieces: [], bytes: 0, end: null, timer };
+  }
+
+  /** Calls `over` when a retry has not come in `wait_ms`; while the process stands still, that time does not pass. */
+  private await(wait_ms: number, over: () => void): NodeJS.Timeout {
+    const due_ms = monotonicMs() + wait_ms;
+    const check = () => {
+      const { held } = this;
+      const stood_still = monotonicMs() > due_ms + STOOD_STILL_MS;
+      if (held !== null && stood_still) held.timer = this.await(ON_THE_WAY_MS, over);
+      else over();
+    };
+    return setTimeout(check, wait_ms).unref();
   }
 
   private stayedAway(): void {
