@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { createPool } from '../../db/index.ts';
-import { now } from '../../kernel/index.ts';
+import { type Db, now } from '../../kernel/index.ts';
 import { makeBook, openOwner, topUp } from '../testing/testing.ts';
 import { eachBlock } from './blocks.ts';
 import { checkCheckpoint } from './check.ts';
@@ -125,16 +125,32 @@ test('read a book at a time, two or all at once, a checkpoint signs the same, an
   }
 });
 
-test('blocks are read in pages of any size, each once and in order', async () => {
+/** The blocks of each statement of a read in pages of `page` blocks, as `book no`. */
+async function blocksRead(page: number): Promise<string[][]> {
   const heads = await readHeads(pool, { shard: 'main', checkpoint_no: 1, after: 0, limit: 10 });
-  for (const page of [1, 2, 3, 4, 8, 9, 10]) {
-    const seen: string[] = [];
-    await eachBlock(
-      pool.shards.at('main'),
-      heads,
-      ({ book_id, block_no }) => seen.push(`${book_id} ${block_no}`),
-      page,
+  const ledger = pool.shards.at('main');
+  const read: string[][] = [];
+  let visited: string[] = [];
+  const watched: Db = {
+    query: (statement) => {
+      visited = [];
+      read.push(visited);
+      return ledger.query(statement);
+    },
+  };
+  const visit = ({ book_id, block_no }: { book_id: number; block_no: number }) =>
+    visited.push(`${book_id} ${block_no}`);
+  await eachBlock(watched, heads, visit, page);
+  return read;
+}
+
+test.each([1, 2, 3, 4, 8, 9, 10])(
+  'in pages of %i blocks each block is read once and in order, and each page but the last is full',
+  async (page) => {
+    const all = books.flatMap((book_id) => [1, 2, 3].map((block_no) => `${book_id} ${block_no}`));
+    const pages = Array.from({ length: Math.ceil(all.length / page) }, (_, i) =>
+      all.slice(i * page, (i + 1) * page),
     );
-    expect(seen).toEqual(books.flatMap((book_id) => [1, 2, 3].map((block_no) => `${book_id} ${block_no}`)));
-  }
-});
+    expect(await blocksRead(page)).toEqual(pages);
+  },
+);

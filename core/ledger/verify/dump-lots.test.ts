@@ -205,6 +205,11 @@ const TOTALS: Case[] = [
     },
     '1: window window hold',
   ],
+  [
+    'a hold of nothing, whose key and project need no window',
+    (t) => t.set('hold', RUN, { amount: '0', key_no: '12', project_no: '12' }),
+    '1: window window run hold',
+  ],
   ['a hold', (t) => t.set('hold', RUN, { amount: '79' }), '1: window window run hold'],
   ['the key of a hold', (t) => t.set('hold', RUN, { key_no: '12' }), '1: window window'],
   ['the project of a hold', (t) => t.set('hold', RUN, { project_no: '12' }), '1: window window'],

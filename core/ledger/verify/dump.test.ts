@@ -29,6 +29,14 @@ const BLOCKS: Case[] = [
     '1: time time hash',
   ],
   [
+    'a first block before 1970, which is behind none',
+    (t) => {
+      t.set('block', { ...A, block_no: '1' }, { created_at: '-1' });
+      t.set('entry', { ...A, seq: '1' }, { created_at: '-1' });
+    },
+    '1: hash',
+  ],
+  [
     'the hash of a block',
     (t) => t.set('block', { ...A, block_no: '5' }, { hash: '00'.repeat(32) }),
     '1: hash hash',
@@ -268,6 +276,24 @@ const WRITEOFFS: Case[] = [
     'a write-off of a debit',
     (t) => t.set('writeoff', B, { book_id: '1', seq: '14', request_id: null }),
     '2: charge',
+  ],
+  [
+    'a write-off of a call at an entry that has one already',
+    (t) => {
+      t.add('writeoff', B, { seq: '1' });
+      t.set('writeoff', { ...B, seq: '2' }, { seq: '1', amount: '0', request_id: null });
+    },
+    '2: writeoff charge',
+  ],
+  [
+    'a debit of nothing, all of which was written off, as may be: its block is new',
+    (t) => {
+      const debit = { seq: '3', kind: '17', ref_type: 'dispute', ref_id: 'dis_1', request_id: null };
+      t.add('entry', { ...B, seq: '2' }, { ...debit, amount: '0' });
+      t.add('block', { ...B, block_no: '2' }, { block_no: '3', first_seq: '3', meters: '0' });
+      t.add('writeoff', B, { seq: '3', request_id: null });
+    },
+    '2: hash seq block',
   ],
   ['a write-off behind the last entry', (t) => t.set('writeoff', B, { seq: '3' }), '2: charge writeoff'],
 ];
