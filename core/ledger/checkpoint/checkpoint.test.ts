@@ -84,14 +84,14 @@ test('of programs that take one at the same time each gets a number of its own',
   expect(numbers).toEqual([numbers[0], numbers[0]! + 1, numbers[0]! + 2]);
 });
 
-test('each call is proved by the checkpoint alone', async () => {
+test.each([1, 2, 3])('each call is proved by the checkpoint alone, %i books read at once', async (limit) => {
   for (const [request_id, cost] of [
     [early[0]!, 120],
     [early[1]!, 0],
     [later[1]!, 20],
     [later[2]!, 150],
   ] as const) {
-    const proof: unknown = JSON.parse(JSON.stringify(await proveCall(pool, request_id)));
+    const proof: unknown = JSON.parse(JSON.stringify(await proveCall(pool, request_id, limit)));
     expect(checkProof(proof, signer)).toMatchObject({
       ...{ request_id, cost_micro_usd: cost, charged_micro_usd: cost },
       checkpoint_no: early.includes(request_id) ? 1 : 2,

@@ -33,7 +33,8 @@ test('a checkpoint covers the ledgers in the order of their names, however a pro
   const signer = checkpointSigner(Buffer.alloc(32, 1));
   const calls = [];
   for (const [i, { name }] of shards.entries()) {
-    const subject = subjectOf(await makeBook(pool.shards.at(name), { amount: 1_000 }));
+    // Of one number: they are two books all the same.
+    const subject = subjectOf(await makeBook(pool.shards.at(name), { amount: 1_000, book_id: 1 }));
     const hold = holdOf(subject, 100);
     await ledgers[i]!.hold(hold);
     await ledgers[i]!.settle(settleOf(subject, hold.request_id, 60 + i));
