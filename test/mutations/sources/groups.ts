@@ -48,10 +48,6 @@ export const groups: readonly Group[] = [
     postgres: false,
   },
   { sources: of('core/topups', 'money-in'), tests: ['core/topups/money-in.test.ts'], postgres: false },
-  {
-    sources: of('core/topups', 'booking'),
-    tests: ['test/topups/{sequences,review,callback,follow}.test.ts'],
-    postgres: true,
-  },
+  { sources: of('core/topups', 'booking'), tests: ['test/topups/booking.test.ts'], postgres: true },
   { sources: of('core/topups', 'billing'), tests: ['test/topups/billing.test.ts'], postgres: true },
 ];
