@@ -21,10 +21,10 @@ const signer = checkpointSigner(Buffer.alloc(32, 1));
 const take = (limit?: number) => takeCheckpoint(pool, signer, now(), limit);
 const check = (note: string, limit?: number) => checkCheckpoint(pool, note, signer.verifier_key, limit);
 
-/** Three books of three blocks each. */
+/** Three books of three blocks each; between their numbers there is room for others. */
 const books: number[] = [];
-for (let i = 0; i < 3; i++) {
-  const book = await makeBook(pool, { amount: 10 });
+for (const book_id of [10, 20, 30]) {
+  const book = await makeBook(pool, { amount: 10, book_id });
   for (const amount of [20, 30]) await topUp(pool, book, amount);
   books.push(book);
 }
@@ -123,6 +123,12 @@ test('read a book at a time, two or all at once, a checkpoint signs the same, an
     expect(await check(note, limit)).toMatchObject({ books: 3, findings: [] });
     expect(await check(signed.note, limit)).toMatchObject({ books: 3, findings: [] });
   }
+});
+
+test('a book that is new among those that were signed shifts the pages, and none is taken for gone', async () => {
+  await makeBook(pool, { amount: 10, book_id: book + 1 });
+  const { note } = await take(2);
+  expect(await check(note, 2)).toMatchObject({ books: 4, findings: [] });
 });
 
 /** The blocks of each statement of a read in pages of `page` blocks, as `book no`. */

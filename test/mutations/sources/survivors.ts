@@ -177,6 +177,12 @@ export const survivors: readonly Survivor[] = [
   },
   {
     file: 'core/ledger/checkpoint/take.ts',
+    text: 'book_id <= last',
+    to: 'book_id < last',
+    why: 'the last book of a page is there',
+  },
+  {
+    file: 'core/ledger/checkpoint/take.ts',
     text: '[]',
     to: '["Stryker was here"]',
     why: 'what has no number is no book: no block is read of it',
