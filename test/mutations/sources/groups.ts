@@ -49,5 +49,9 @@ export const groups: readonly Group[] = [
   },
   { sources: of('core/topups', 'money-in'), tests: ['core/topups/money-in.test.ts'], postgres: false },
   { sources: of('core/topups', 'booking'), tests: ['test/topups/booking.test.ts'], postgres: true },
-  { sources: of('core/topups', 'billing'), tests: ['test/topups/billing.test.ts'], postgres: true },
+  {
+    sources: of('core/topups', 'billing'),
+    tests: ['core/topups/billing.test.ts', 'test/topups/billing-facts.test.ts'],
+    postgres: true,
+  },
 ];
