@@ -4,15 +4,18 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newRequestId, silentLog } from '../kernel/index.ts';
+import { crc32, type Log, newRequestId, silentLog } from '../kernel/index.ts';
 import { Journal, readJournal } from './journal.ts';
 import { journalDirectory, settleOf, until } from './testing/testing.ts';
 
@@ -141,6 +144,11 @@ test('a disk that refuses makes the append fail, and the next one tries again; w
   await journal.close();
 });
 
+test('a directory that takes no file makes the append fail', async () => {
+  const append = new Journal('/proc/self', silentLog).append([aSettle()]);
+  await expect(append).rejects.toMatchObject({ syscall: 'open' });
+});
+
 test('an acknowledgement of what was never written is none, and each settle is booked once', async () => {
   const journal = new Journal(dir, silentLog);
   const [one, two] = [aSettle(1), aSettle(2)];
@@ -159,6 +167,141 @@ test('a line is whole when its checksum is that of its text', () => {
   expect(readJournal(`00000000 ${text}\n`)).toEqual({ settles: [], damaged: 1 });
   expect(readJournal(`not a checksum at all\n\n`)).toEqual({ settles: [], damaged: 1 });
   expect(readJournal('')).toEqual({ settles: [], damaged: 0 });
+});
+
+/** A log that keeps what it is told. */
+function keptLog(): { log: Log; said: unknown[] } {
+  const said: unknown[] = [];
+  const at = (level: string) => (fields: object) => void said.push({ level, ...fields });
+  return { log: { ...silentLog, info: at('info'), warn: at('warn'), error: at('error') }, said };
+}
+
+test('a journal bears the name of its host, which says to others whether they can know its process', async () => {
+  const { owner } = await written();
+  expect(owner[0]).toBe(hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_'));
+});
+
+test('what is appended goes into one file, each settle on a line of its own', async () => {
+  const journal = new Journal(dir, silentLog);
+  const settles = [aSettle(1), aSettle(2), aSettle(3)];
+  for (const settle of settles) await journal.append([settle]);
+  expect(files()).toHaveLength(1);
+  expect(readFileSync(only(), 'utf8').split('\n')).toHaveLength(4);
+  expect(read()).toEqual({ settles, damaged: 0 });
+  await journal.close();
+});
+
+test('a checksum that begins with a zero is as long as any other', async () => {
+  const journal = new Journal(dir, silentLog);
+  let settle = aSettle();
+  while (crc32(JSON.stringify({ settle })) >= 0x1000_0000) settle = aSettle();
+  await journal.append([settle]);
+  expect(read()).toEqual({ settles: [settle], damaged: 0 });
+  await journal.close();
+});
+
+test('a file in which nothing is open goes when it is closed, and no directory stays open', async () => {
+  const journal = new Journal(dir, silentLog);
+  await journal.append([]);
+  expect(files()).toHaveLength(1);
+  await journal.close();
+  expect(files()).toEqual([]);
+  const open = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      // The one that read the list.
+      return '';
+    }
+  });
+  expect(open).not.toContain(dir);
+});
+
+test('what is booked while the disk refuses is not written again when it does not, and nobody is alarmed', async () => {
+  const { log, said } = keptLog();
+  const journal = new Journal(dir, log);
+  const [booked, open, last] = [aSettle(1), aSettle(2), aSettle(3)];
+  await journal.append([booked, open]);
+  rmSync(dir, { recursive: true });
+  writeFileSync(dir, 'a file where a directory should be');
+  await expect(journal.append([aSettle(4)])).rejects.toThrow();
+  journal.booked(booked.request_id);
+  rmSync(dir);
+  await journal.append([last]);
+  expect(read()).toEqual({ settles: [open, last], damaged: 0 });
+  expect(said).toEqual([]);
+  await journal.close();
+});
+
+test('a journal that has gone since the directory was read is nobody’s', async () => {
+  symlinkSync(join(dir, 'gone'), join(dir, 'other-host~1~1~nonce.journal'));
+  expect(await adopt()).toEqual([]);
+});
+
+test('while one adopts, what it adopts is in nobody else’s reach', async () => {
+  const { text, owner, settle } = await written();
+  const [host, pid, , nonce] = owner;
+  writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), text);
+  const journal = new Journal(dir, silentLog);
+  let ended = false;
+  const adopting = journal.adopt().finally(() => {
+    ended = true;
+  });
+  // The first may be faster than the one that is tested; then it has the settle, and the other nothing.
+  const others = [];
+  while (!ended) others.push(...(await adopt()));
+  expect([...(await adopting), ...others]).toEqual([settle]);
+  await journal.close();
+});
+
+test('nothing of a live client is taken by others of its process, from the first line of its file to the last', async () => {
+  const other = new Journal(dir, silentLog);
+  // A file is ours a moment before it is there and a moment after it has gone: four who look all the time find such a moment in
+  // one of three rounds where that is not so.
+  for (let round = 0; round < 30; round++) {
+    const journal = new Journal(dir, silentLog);
+    const settle = aSettle();
+    let ended = false;
+    const looking = Array.from({ length: 4 }, async () => {
+      const found = [];
+      while (!ended) found.push(...(await other.adopt()));
+      return found;
+    });
+    try {
+      await journal.append([settle]);
+      expect(read()).toEqual({ settles: [settle], damaged: 0 });
+      journal.booked(settle.request_id);
+      await journal.close();
+    } finally {
+      ended = true;
+    }
+    expect((await Promise.all(looking)).flat()).toEqual([]);
+    expect(files()).toEqual([]);
+  }
+});
+
+test('of a dead process that left nothing open nothing is taken, written or said', async () => {
+  const { owner } = await written();
+  const [host, pid, , nonce] = owner;
+  writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), '');
+  const { log, said } = keptLog();
+  expect(await new Journal(dir, log).adopt()).toEqual([]);
+  expect([files(), said]).toEqual([[], []]);
+});
+
+test('what is adopted is said, and that lines are damaged, with the file where they are', async () => {
+  const { text, owner } = await written();
+  const [host, pid, , nonce] = owner;
+  writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), `00000000 {}\n${text}`);
+  const { log, said } = keptLog();
+  const journal = new Journal(dir, log);
+  await journal.adopt();
+  const damaged = files().find((name) => name.endsWith('.damaged')) as string;
+  expect(said).toEqual([
+    { level: 'error', journal: join(dir, damaged.replace('.damaged', '')), damaged: 1 },
+    { level: 'info', settles: 1 },
+  ]);
+  await journal.close();
 });
 
 const someSettles = (n: number) =>
@@ -180,6 +323,7 @@ test('what was appended is read back without what is booked, and the file goes w
   expect(readJournal(text)).toEqual({ settles: [settles[0], settles[2]], damaged: 0 });
   journal.booked(settles[0]!.request_id);
   journal.booked(settles[2]!.request_id);
+  await until(() => readdirSync(dir).length === 0);
   await journal.close();
   expect(readdirSync(dir)).toEqual([]);
   remove();

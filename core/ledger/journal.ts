@@ -136,8 +136,12 @@ export class Journal {
   private async create(): Promise<{ handle: FileHandle; path: string; ino: number }> {
     await mkdir(this.dir, { recursive: true });
     const path = join(this.dir, ownName());
-    const handle = await open(path, 'a', 0o600);
+    // Ours before it is there: another client of this process would take it for one that nobody owns.
     ours.add(path);
+    const handle = await open(path, 'a', 0o600).catch((error: unknown) => {
+      ours.delete(path);
+      throw error;
+    });
     await syncDirectory(this.dir);
     return { handle, path, ino: (await handle.stat()).ino };
   }
@@ -151,9 +155,9 @@ export class Journal {
   }
 
   private async remove(): Promise<void> {
-    const path = this.file?.path;
+    // Gone before it is no longer ours, for the same reason as in `create`.
+    if (this.file !== null) await unlink(this.file.path).catch(() => {});
     await this.forget();
-    if (path !== undefined) await unlink(path).catch(() => {});
   }
 
   /** Shows other hosts that the owner lives. */
