@@ -51,7 +51,7 @@ export const groups: readonly Group[] = [
   { sources: of('core/topups', 'booking'), tests: ['test/topups/booking.test.ts'], postgres: true },
   {
     sources: of('core/topups', 'billing'),
-    tests: ['core/topups/billing.test.ts', 'test/topups/billing-facts.test.ts'],
+    tests: ['test/topups/billing-{facts,form}.test.ts'],
     postgres: true,
   },
 ];

@@ -1,9 +1,10 @@
 // The form of the billing facts that a request may change, and which facts it changes.
+
+import { nameOf } from '@svc/core/kernel/index.ts';
+import { billingChangeIn, billingMembers } from '@svc/core/topups/index.ts';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { nameOf } from '../kernel/index.ts';
-import { billingChangeIn, billingMembers } from './billing.ts';
 
 const form = Compile(Type.Object(billingMembers, { additionalProperties: false }));
 const GSTIN = '29AABCU9603R1ZJ';

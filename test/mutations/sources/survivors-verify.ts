@@ -1,0 +1,150 @@
+// Changes to the verifier that no test notices, each with the reason.
+import type { Survivor } from './survivors.ts';
+
+export const ofVerifier: readonly Survivor[] = [
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'a.expires < b.expires',
+    to: 'a.expires <= b.expires',
+    why: 'that they differ is asked before',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'a.origin < b.origin',
+    to: 'a.origin <= b.origin',
+    why: 'that they differ is asked before',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'a.seq < b.seq',
+    to: 'a.seq <= b.seq',
+    why: 'of one origin an entry has one lot',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'RESTORED.has(kind)',
+    to: 'true',
+    why: 'what other kinds took is never looked up',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'origin === lot.origin',
+    to: 'true',
+    why: 'the entry that first brought credit has one lot',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'burnOrder(lot, other) < 0',
+    to: 'burnOrder(lot, other) <= 0',
+    why: 'no two lots are equal in the order',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'ranges.length > 0',
+    to: 'true',
+    why: 'a short cut: without a burn no lot is used up',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'ranges.length > 0',
+    to: 'ranges.length >= 0',
+    why: 'a short cut: without a burn no lot is used up',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'left === 0',
+    to: 'false',
+    why: 'a short cut: with nothing left the next lot has no range',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'left > 0',
+    to: 'true',
+    why: 'behind the last range nothing is left, and nothing is said',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'left > 0',
+    to: 'left >= 0',
+    why: 'behind the last range nothing is left, and nothing is said',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'units.length === 0 || units.length % 2 !== 0',
+    to: 'false',
+    why: 'a short cut: an odd one out has no count, and of none at all the first is the kind 0',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'units.length === 0 || units.length % 2 !== 0',
+    to: 'units.length === 0 && units.length % 2 !== 0',
+    why: 'a short cut: an odd one out has no count, and of none at all the first is the kind 0',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'units.length === 0',
+    to: 'false',
+    why: 'a short cut: an odd one out has no count, and of none at all the first is the kind 0',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'units.length % 2 !== 0',
+    to: 'false',
+    why: 'a short cut: an odd one out has no count, and of none at all the first is the kind 0',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'seq <= lastSeq',
+    to: 'seq < lastSeq',
+    why: 'an entry that a call named is no longer there for the next',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'entry === undefined',
+    to: 'false',
+    why: 'for the compiler: where there is one entry it is there',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: "''",
+    to: '"Stryker was here!"',
+    why: 'neither is the hash of a block, nor the name of a lot',
+  },
+  {
+    file: 'core/ledger/verify/book.ts',
+    text: 'amount < 0n',
+    to: 'amount <= 0n',
+    why: 'nothing adds nothing',
+  },
+  { file: 'core/ledger/verify/runs.ts', text: 'run === null', to: 'false', why: 'no run is called null' },
+  {
+    file: 'core/ledger/verify/cursor.ts',
+    text: '!this.started',
+    to: 'true',
+    why: 'it is only asked before the first row',
+  },
+  {
+    file: 'core/ledger/verify/verify.ts',
+    text: "'url'",
+    to: '""',
+    why: 'of a database, which verify.test.ts is for: it needs a server, the tests of this group do not',
+  },
+  {
+    file: 'core/ledger/verify/verify.ts',
+    text: '{\n    await source.close();\n  }',
+    to: '{}',
+    why: 'of a database, which verify.test.ts is for: it needs a server, the tests of this group do not',
+  },
+  {
+    file: 'core/ledger/verify/verify.ts',
+    text: "'book'",
+    to: '""',
+    why: 'the books before this one are taken',
+  },
+  {
+    file: 'core/ledger/verify/verify.ts',
+    text: "table === 'book'",
+    to: 'false',
+    why: 'the books before this one are taken',
+  },
+];
