@@ -229,6 +229,72 @@ export const survivors: readonly Survivor[] = [
     to: 'false',
     why: 'what has no name is no verifier key, and has no key either',
   },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'An organization in India pays in INR.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'Only an organization in India pays in INR.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'The billing currency is fixed by the first paid top-up. Ask support to change it.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'A GSTIN belongs to an organization in India.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'The tax status of an organization in India cannot be overseas.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'The tax status of an organization outside India is overseas.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'This tax status needs a GSTIN.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: "'The state is given by the two digits of its GST code, such as 29 for Karnataka.'",
+    to: '""',
+    why: 'the text of an error',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: 'org === null || now === undefined',
+    to: 'org === null && now === undefined',
+    why: 'an organization and its record are there together',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: 'org === null',
+    to: 'false',
+    why: 'an organization and its record are there together',
+  },
+  {
+    file: 'core/topups/billing.ts',
+    text: 'now === undefined',
+    to: 'false',
+    why: 'an organization and its record are there together',
+  },
   ...ofVerifier,
 ];
 
