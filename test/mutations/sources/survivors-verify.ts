@@ -22,6 +22,24 @@ export const ofVerifier: readonly Survivor[] = [
   },
   {
     file: 'core/ledger/verify/lots.ts',
+    text: 'a.origin !== b.origin',
+    to: 'true',
+    why: 'lots are opened in the order of their entries: of one origin the newer comes behind',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: 'a.seq < b.seq',
+    to: 'false',
+    why: 'lots are opened in the order of their entries: of one origin the newer comes behind',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
+    text: '-1',
+    to: '+1',
+    why: 'lots are opened in the order of their entries: of one origin the newer comes behind',
+  },
+  {
+    file: 'core/ledger/verify/lots.ts',
     text: 'RESTORED.has(kind)',
     to: 'true',
     why: 'what other kinds took is never looked up',
