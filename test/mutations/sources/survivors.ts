@@ -44,6 +44,18 @@ export const survivors: readonly Survivor[] = [
     why: 'the unit behind the end is NaN, which no comparison holds of',
   },
   {
+    file: 'core/pricing/token-ratio.ts',
+    text: 'bytes <= 0',
+    to: 'false',
+    why: 'a short cut: nothing has more tokens than bytes',
+  },
+  {
+    file: 'core/pricing/token-ratio.ts',
+    text: 'bytes <= 0',
+    to: 'bytes < 0',
+    why: 'a short cut: nothing has more tokens than bytes',
+  },
+  {
     file: 'core/ledger/checkpoint/merkle.ts',
     text: 'top.height + 1',
     to: 'top.height - 1',
