@@ -64,11 +64,7 @@ test('the right payment is booked: the row says with what, and the answer names 
   const topup = await fresh();
   const answer = await apply(topup.id, paid(topup));
   const booked = await read(topup.id);
-  expect(booked).toMatchObject({
-    status: 'paid',
-    payment_ref: `pay_${topup.id}`,
-    method: 'card',
-  });
+  expect(booked).toMatchObject({ status: 'paid', payment_ref: `pay_${topup.id}`, method: 'card' });
   expect(answer).toEqual({ invoice: booked.invoice_number, replay: false, topup: topup.id });
   await world.expectRight();
 });
