@@ -2,7 +2,11 @@
 // the steps of the workflow follow, repeated as Temporal repeats them, some by two workers at once.
 import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { actOnMandate, lookAtBalances, skipAttempt } from '@svc/core/mandates/index.ts';
-import { type AttemptReport, autoTopupActivities } from '@svc/workflows/auto-top-up/activities.ts';
+import {
+  type AttemptReport,
+  type AutoTopupActivities,
+  autoTopupActivities,
+} from '@svc/workflows/auto-top-up/activities.ts';
 import { nextStep } from '@svc/workflows/auto-top-up/schedule.ts';
 import { topUpActivities } from '@svc/workflows/top-up/activities.ts';
 import { DATABASE_URL } from '../engine/database.ts';
@@ -43,6 +47,8 @@ export class Automatic {
   /** Of the open attempt: when it was last asked for at the rail, and whether it was put before the staff. */
   #done_ms = -1;
   #is_reported = false;
+  /** A debit was begun, and its step has not ended: it is repeated until it has. */
+  #is_charging = false;
 
   constructor(parts: AutomaticParts) {
     this.#parts = parts;
@@ -67,7 +73,7 @@ export class Automatic {
       await pause(draw.unit() * 1_200);
       await Promise.all([this.#look(1), ...(draw.unit() < 0.3 ? [this.#look(1)] : [])]);
       if (draw.unit() < 0.15) await this.#intervene();
-      if (draw.unit() < 0.7) await this.#step(1, false);
+      if (draw.unit() < 0.9) await this.#step(1, false);
     }
   }
 
@@ -113,19 +119,20 @@ export class Automatic {
     if (open === undefined) return true;
     if (open === null) {
       this.#done_ms = -1;
-      this.#is_reported = false;
+      this.#is_reported = this.#is_charging = false;
       return false;
     }
     const args = { org_id: org.org_id, attempt_no: open.attempt_no };
     const does = async (context: Context): Promise<AttemptReport> => {
       const steps = autoTopupActivities(() => context);
       const report = await steps.readAttempt(args);
+      if (this.#is_charging) return this.#charge(steps, args);
       const next = nextStep(report, this.#done_ms, this.#is_reported);
       const wait_ms = next.due_ms - report.age_ms;
       if (wait_ms > 0 && !passes) return report;
       if (wait_ms > 0) loop.now_ms += wait_ms;
       if (next.do === 'announce') return steps.announceAttempt(args);
-      if (next.do === 'charge') return steps.chargeAttempt(args);
+      if (next.do === 'charge') return this.#charge(steps, args);
       if (next.do === 'report') {
         this.#is_reported = true;
         return steps.reportAttempt(args);
@@ -134,9 +141,19 @@ export class Automatic {
       await topUpActivities(() => context).pollTopup({ topup_id: report.topup_id });
       return steps.endAttempt(args);
     };
-    const twice = loop.draw.unit() < 0.2;
+    const twice = loop.draw.unit() < 0.3;
     await Promise.all([insist(inWorker, does, tries), ...(twice ? [insist(inWorker, does, 1)] : [])]);
     return true;
+  }
+
+  async #charge(
+    steps: AutoTopupActivities,
+    args: Parameters<AutoTopupActivities['chargeAttempt']>[0],
+  ): Promise<AttemptReport> {
+    this.#is_charging = true;
+    const report = await steps.chargeAttempt(args);
+    this.#is_charging = false;
+    return report;
   }
 
   /** A last look, and whatever has begun comes to its end. */

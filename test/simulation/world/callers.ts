@@ -135,7 +135,8 @@ async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Se
   const [first, second] = await Promise.all([earlier, tryOf(1, null)]);
   const late = begunMs(second) > ended_ms + AWAITED_MS || begunMs(first) > begunMs(second);
   // A refusal of the call that it had left is the end of that call.
-  const joined = second.kind === 'refused' && second.request_id !== null && second.request_id < left;
+  const is_older = second.request_id !== null && second.request_id < left;
+  const joined = second.kind === 'refused' && is_older && !client.stays;
   const [seen, again] = second.kind === 'final' || joined ? [second, first] : [first, second];
   return { call, seen, again, late, ids: idsOf([first, second]) };
 }

@@ -46,9 +46,9 @@ const PIECES = 20;
 const PIECE_MICRO = 150;
 /** Paid and granted credit of who gives gifts, of each so many lots: enough for one or two gifts. */
 const GIVEN = { lots: 4, paid_micro: 900_000, granted_micro: 600_000 };
-/** What it sets, and how far its balance is above the threshold: a few calls. */
+/** What it sets, and how far its balance is above the threshold: a call. */
 const AUTOMATIC = { threshold_micro: 5_000_000, amount_minor: 2_500 };
-const AUTOMATIC_ABOVE_MICRO = 2_500;
+const AUTOMATIC_ABOVE_MICRO = 20;
 /** Where organizations are made. */
 const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
 
