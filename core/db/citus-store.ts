@@ -162,18 +162,58 @@ export async function delegateFunctions(client: pg.Client, schema: string): Prom
       ]);
 }
 
+/** What programs act as. The first is made first: the second is a member of it. */
+const ROLES = ['svc_runtime', 'svc_tenant'] as const;
+
+/** Runs `body`, of PL/pgSQL, at each of the servers and there alone. @throws Error when one could not. */
+async function atServers(client: pg.Client, body: string): Promise<void> {
+  const block = `
+    do $$
+    begin
+      perform set_config('citus.enable_ddl_propagation', 'off', true);
+      ${body}
+    -- Roles are of the server, so several databases may race to say so.
+    exception when duplicate_object or unique_violation or internal_error then null;
+    end $$`;
+  const [failed] = await ask<{ failure: string }>(
+    client,
+    `select format('%s:%s: %s', nodename, nodeport, result) as failure
+       from run_command_on_workers($1) where not success`,
+    [block],
+  );
+  if (failed !== undefined) throw new Error(failed.failure);
+}
+
+/**
+ * Makes the roles of the coordinator that programs act as at the servers that lack them. Citus hands on what is made in a database of the
+ * cluster; where another database of the coordinator had them first (an installation's, before Citus) they are at the coordinator alone.
+ */
+export async function shareRoles(client: pg.Client): Promise<void> {
+  const made = await ask<{ name: string }>(
+    client,
+    'select rolname as name from pg_roles where rolname = any($1)',
+    [ROLES],
+  );
+  for (const role of ROLES) {
+    if (!made.some(({ name }) => name === role)) continue;
+    const group = role === 'svc_tenant' ? 'grant svc_runtime to svc_tenant;' : '';
+    await atServers(
+      client,
+      `if to_regrole('${role}') is null then create role ${role} nologin; grant ${role} to current_user; ${group} end if;`,
+    );
+  }
+}
+
 /**
  * Lets the roles that programs act as connect from server to server, which Citus does as the role of the transaction. They get no
  * password: how servers know each other is theirs to say (`pg_hba.conf`, `pg_dist_authinfo`).
  */
 export async function letRolesConnect(client: pg.Client): Promise<void> {
-  for (const role of ['svc_runtime', 'svc_tenant']) {
-    const [row] = await ask<{ rolcanlogin: boolean }>(
-      client,
-      'select rolcanlogin from pg_roles where rolname = $1',
-      [role],
-    );
-    if (row?.rolcanlogin === false) await client.query(`alter role ${role} login`);
+  for (const role of ROLES) {
+    const body = `if exists (select from pg_roles where rolname = '${role}' and not rolcanlogin) then alter role ${role} login; end if;`;
+    await client.query(`do $$ begin ${body} end $$`);
+    // Citus hands that on where the role was made in this database.
+    await atServers(client, body);
   }
 }
 

@@ -20,6 +20,7 @@ import {
   looseServers,
   prepareFunctions,
   serverOf,
+  shareRoles,
   spreadSchema,
 } from './citus-store.ts';
 import { inLedgerSchema, ledgerSchemaOf } from './shard.ts';
@@ -164,6 +165,7 @@ async function bring(
   migrations: readonly Migration[],
   lock: NonNullable<MigrateOptions['lock']>,
 ): Promise<Migrated> {
+  if (await isCluster(client)) await shareRoles(client);
   await client.query(`
     ${BEGIN};
     create schema if not exists ${schema};

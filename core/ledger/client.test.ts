@@ -94,19 +94,20 @@ test('of 1,000 concurrent holds on a balance for 300 exactly 300 are granted', a
 });
 
 test('a hard budget is used to the last micro-dollar and not beyond, exceeding a soft one is only reported', async () => {
-  const book = await makeBook(db, { amount: 10_000, keys: [901, 902], projects: [901] });
-  await setBudget(db, { book_id: book, subject: { key_no: 901 }, cap_micro_usd: microUsd(55), hard: true });
-  await setBudget(db, { book_id: book, subject: { key_no: 902 }, cap_micro_usd: microUsd(55), hard: false });
-  const hard = { book_id: book, key_no: 901, project_no: 901 };
+  // Numbers that no book of another test has (`subjectOf`).
+  const book = await makeBook(db, { amount: 10_000, keys: [903, 904], projects: [903] });
+  await setBudget(db, { book_id: book, subject: { key_no: 903 }, cap_micro_usd: microUsd(55), hard: true });
+  await setBudget(db, { book_id: book, subject: { key_no: 904 }, cap_micro_usd: microUsd(55), hard: false });
+  const hard = { book_id: book, key_no: 903, project_no: 903 };
   const results = await Promise.all(Array.from({ length: 20 }, () => ledger.hold(holdOf(hard, 5))));
   expect(results.filter(({ status }) => status === 'ok')).toHaveLength(11);
   expect(results.filter((r) => r.status === 'budget_exhausted' && r.scope === 'key')).toHaveLength(9);
-  const soft = { ...hard, key_no: 902 };
+  const soft = { ...hard, key_no: 904 };
   const others = await Promise.all(Array.from({ length: 20 }, () => ledger.hold(holdOf(soft, 5))));
   expect(others.every(({ status }) => status === 'ok')).toBe(true);
   await setBudget(db, {
     book_id: book,
-    subject: { project_no: 901 },
+    subject: { project_no: 903 },
     cap_micro_usd: microUsd(160),
     hard: true,
   });
@@ -116,7 +117,7 @@ test('a hard budget is used to the last micro-dollar and not beyond, exceeding a
     { status: 'budget_exhausted', scope: 'project' },
     { status: 'budget_exhausted', scope: 'project' },
   ]);
-  const windows = await readWindows(db, { key_nos: [901, 902] });
+  const windows = await readWindows(db, { key_nos: [903, 904] });
   expect(windows.map(({ held_micro_usd }) => held_micro_usd)).toEqual([55, 105]);
 });
 
