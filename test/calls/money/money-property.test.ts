@@ -196,6 +196,7 @@ const surely: readonly Scenario[] = [
   { ...plain, stream: false, ending: reported_too_much, balance: 6_000 },
   { ...plain, pieces: long, rises: 50_000_000, ending: reported_too_much, answers: 3, max_tokens: 20 },
   { ...plain, pieces: long, pace_ms: SLOW_MS, ending: silent, max_tokens: 8_000, budget: 5_000 },
+  { ...plain, ending: silent },
 ];
 const MET = [
   ...['ok', 'cancelled', 'error', 'rejected'],
