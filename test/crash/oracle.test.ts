@@ -1,6 +1,6 @@
 // The oracle on evidence made by hand: it must accept what is allowed and name what is not.
 import { describe, expect, test } from 'vitest';
-import type { Seen, Witness } from './caller.ts';
+import { isAfter, type Seen, type Witness } from './caller.ts';
 import { type Charge, judge, type LedgerState } from './oracle.ts';
 import type { PlannedCall } from './plan.ts';
 import type { Served } from './provider.ts';
@@ -145,4 +145,11 @@ test('an answer under a key is free where another execution has the key and its 
   expect(faults(false, [free, charge({ request_id: OTHER })])).not.toEqual([]);
   expect(faults(true, [charge(), charge({ request_id: OTHER })])).not.toEqual([]);
   expect(faults(true, [charge({ request_id: OTHER })])).not.toEqual([]);
+});
+
+test('of two calls that began within a millisecond their ids say which was first', () => {
+  const at = (end: string): Seen => ({ ...final, request_id: `${ID.slice(0, -1)}${end}` });
+  expect(isAfter(at('C'), at('B'))).toBe(true);
+  expect(isAfter(at('B'), at('C'))).toBe(false);
+  expect(isAfter(at('C'), { kind: 'lost', request_id: null })).toBe(false);
 });

@@ -87,6 +87,7 @@ async function callAll(
   let struck: Promise<void> | null = null;
   const worker = async (): Promise<void> => {
     for (let call = plans.shift(); call !== undefined; call = plans.shift()) {
+      const outage = killsPostgres(args.fault.kind) ? struck : null;
       const origin = world.origin(call.gateway);
       const killed = killsGateway(args.fault.kind) && origin === world.address(args.fault.gateway);
       const sent = await callers.send(() => world.origin(call.gateway), call);
@@ -95,8 +96,11 @@ async function callAll(
         struck = strike(world, args.fault, args.sabotage);
         struck.catch(() => {});
       }
-      // Else those that are left are over before anything is back, and the round had no calls.
-      if (sent.seen.kind === 'refused' && sent.seen.code === 'service_unavailable') await pause(AWAY_MS);
+      // Else those that are left are over before anything is back, and the round had no calls: while PostgreSQL is away, on a busy
+      // machine for many seconds, each caller sends one.
+      const away = sent.seen.kind === 'refused' && sent.seen.code === 'service_unavailable';
+      if (away) await pause(AWAY_MS);
+      if (away || outage !== null) await struck;
     }
   };
   await Promise.all(Array.from({ length: args.in_flight }, worker));

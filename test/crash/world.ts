@@ -25,7 +25,9 @@ export const LEASE_SECONDS = 5;
 export const RICH_MICRO = 100_000_000;
 export const POOR_MICRO = 150_000;
 /** What a key with a hard budget may spend in a round: a few dozen calls, so that every round reaches it. */
-export const BUDGET_MICRO = 8_000;
+const BUDGET_MICRO = 8_000;
+/** Where several ledgers have twice the keys, each has half the calls. */
+const budgetOf = (shards: readonly ShardAddress[]): number => BUDGET_MICRO / (shards.length === 0 ? 1 : 2);
 
 /** One place of the product's sources, changed as it is loaded. */
 export interface SourceEdit {
@@ -107,7 +109,7 @@ async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): 
       ...{ database_url, slug, shards, shard, live_micro_usd: RICH_MICRO },
       keys: [
         ...[{ name: 'plain' }, { name: 'second' }, { name: 'client' }],
-        { name: 'budget', daily_budget_micro: BUDGET_MICRO },
+        { name: 'budget', daily_budget_micro: budgetOf(shards) },
       ],
     });
   const poor = (slug: string, shard: string) =>
@@ -241,7 +243,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
             `select coalesce(sum(spent), 0)::bigint as spent from ${schema}.win where kind = 1 and subject = $1`,
             [key_no],
           );
-          const cap = Number(rows[0]?.spent) + BUDGET_MICRO;
+          const cap = Number(rows[0]?.spent) + budgetOf(shards);
           await client.query(
             `select ${schema}.set_budget($1, 1::smallint, $2, $3, true, '{}'::smallint[], $4, null)`,
             [book_id, key_no, cap, new Date().toISOString().slice(0, 10)],

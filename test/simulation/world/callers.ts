@@ -1,6 +1,6 @@
 // Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
 import { newUlid, ulidMs } from '@svc/core/kernel/index.ts';
-import { bodyOf, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
+import { bodyOf, isAfter, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { Asked } from './gateway.ts';
 import { isOpen } from './models.ts';
@@ -133,7 +133,7 @@ async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Se
   }
   loop.note(`caller ${call.no} asks again as a client`);
   const [first, second] = await Promise.all([earlier, tryOf(1, null)]);
-  const late = begunMs(second) > ended_ms + AWAITED_MS || begunMs(first) > begunMs(second);
+  const late = begunMs(second) > ended_ms + AWAITED_MS || isAfter(first, second);
   // A refusal of the call that it had left is the end of that call.
   const is_older = second.request_id !== null && second.request_id < left;
   const joined = second.kind === 'refused' && is_older && !client.stays;
