@@ -147,6 +147,16 @@ test('an answer under a key is free where another execution has the key and its 
   expect(faults(true, [charge({ request_id: OTHER })])).not.toEqual([]);
 });
 
+test("a client's late retry is a call of its own beside one that it left, of which it knows no id", () => {
+  const left = { again: { kind: 'left', request_id: null } as const, ids: [ID] };
+  const retries = { ...witness(final).call, habit: 'retries' as const };
+  const estimate = charge({ request_id: OTHER, cost: 40, charged: 40, estimated: true });
+  const faults = (late: boolean) =>
+    faultsOf([final], [charge(), estimate], finished, { ...left, late, call: retries });
+  expect(faults(true)).toEqual([]);
+  expect(faults(false)).not.toEqual([]);
+});
+
 test('of two calls that began within a millisecond their ids say which was first', () => {
   const at = (end: string): Seen => ({ ...final, request_id: `${ID.slice(0, -1)}${end}` });
   expect(isAfter(at('C'), at('B'))).toBe(true);

@@ -192,12 +192,16 @@ function judgeCharge(charge: Charge): string | null {
   return null;
 }
 
+/** Whether what a client asked on another connection is a call of its own: late, or the gateway of the first was killed. */
+function isApart({ call, spared, late }: Witness): boolean {
+  return call.habit === 'retries' && (!spared || late);
+}
+
 /** Whether a try of a call ended without an id and may have been charged. */
-function isNameless({ call, seen, again, spared }: Witness): boolean {
+function isNameless(witness: Witness): boolean {
   const unknown = (one: Seen | null) =>
     (one?.kind === 'lost' || one?.kind === 'left') && one.request_id === null;
-  // What was asked on another connection is a call of its own where the gateway of the first was killed.
-  return unknown(seen) || (call.habit === 'retries' && !spared && unknown(again));
+  return unknown(witness.seen) || (isApart(witness) && unknown(witness.again));
 }
 
 /**
@@ -219,7 +223,7 @@ function judgeStrangers(
   const most: number[] = [];
   for (const witness of nameless) {
     const { call, seen } = witness;
-    if (seen.kind === 'left') left++;
+    if (seen.kind === 'left' || (isApart(witness) && witness.again?.kind === 'left')) left++;
     const answer = served.get(call.no);
     // Of several tries under one key the one that its provider had may be one with an id.
     const is_charged = witness.ids.some((id) => (charges.get(id)?.cost ?? 0) > 0);

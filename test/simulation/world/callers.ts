@@ -30,6 +30,8 @@ interface Try {
   readonly leave_after_ms: number | null;
   /** It leaves only where nothing has come. */
   readonly unanswered?: boolean;
+  /** Told of the connection. */
+  readonly watch?: (sink: CallerSink) => void;
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -54,6 +56,7 @@ function bodyFor(call: SimCall): string {
 
 async function exchange(loop: Loop, reach: Reach, call: SimCall, how: Try): Promise<Seen> {
   const sink = new CallerSink(loop, loop.draw.unit() < SLOW_READERS);
+  how.watch?.(sink);
   const path = call.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
   const asked = { path, secret: call.key, body: bodyFor(call), headers: how.headers };
   if (!reach(how.gateway, asked, sink)) return { kind: 'lost', request_id: null };
@@ -114,8 +117,11 @@ const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : uli
 async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {
   const { gateway, client } = call;
   if (client === undefined) throw new Error('not a call of an official client');
+  const sinks: CallerSink[] = [];
+  const watch = (sink: CallerSink) => void sinks.push(sink);
   const tryOf = (count: number, leave_after_ms: number | null) =>
     exchange(loop, reach, call, {
+      watch,
       ...{ gateway, headers: { 'x-stainless-retry-count': String(count) }, leave_after_ms, unanswered: true },
     });
   let ended_ms = Number.POSITIVE_INFINITY;
@@ -133,7 +139,9 @@ async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Se
   }
   loop.note(`caller ${call.no} asks again as a client`);
   const [first, second] = await Promise.all([earlier, tryOf(1, null)]);
-  const late = begunMs(second) > ended_ms + AWAITED_MS || isAfter(first, second);
+  // The answer was being sent when the gateway heard that its client had left.
+  const begun = first.kind === 'left' && sinks[0]?.status !== 0;
+  const late = begun || begunMs(second) > ended_ms + AWAITED_MS || isAfter(first, second);
   // A refusal of the call that it had left is the end of that call.
   const is_older = second.request_id !== null && second.request_id < left;
   const joined = second.kind === 'refused' && is_older && !client.stays;
