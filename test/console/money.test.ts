@@ -2,7 +2,7 @@
 // the page nor a table in its frame, and each row is reached by keyboard. With CONSOLE_PICTURES set to a folder, a picture
 // of each is saved there for review.
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { withClient } from '../support/books.ts';
 import {
   expectAccessible,
@@ -34,6 +34,9 @@ beforeAll(async () => {
       `select id from ticket where kind = 'invoice_correction'`,
     );
     ticket_id = asked.rows[0]?.id as string;
+    // A mail comes back after it was sent.
+    const underway = `select 1 from mail where template = 'low_balance' and status in ('queued', 'sending')`;
+    await vi.waitUntil(async () => (await client.query(underway)).rowCount === 0, { timeout: 60_000 });
     await client.query(
       `update mail set status = 'bounced', answer =
         '550 5.1.1 <asha@meridian.example>: recipient address rejected: user unknown in virtual mailbox table'
