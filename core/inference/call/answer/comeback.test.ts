@@ -148,14 +148,6 @@ test('who has seen the head, or was cut off before a provider was asked, has lef
   expect(early.reported.gone).toBe(1);
 });
 
-test('who has left before the call began is not found: no answer would come', () => {
-  const drained = createDrained();
-  const first = new Connection();
-  first.leave();
-  expect(new PatientSink(drained, asking(0), first).gone).toBe(true);
-  expect(drained.take(asking(1))).toBeNull();
-});
-
 test('a failure is not kept: its retry is a call of its own', () => {
   const { drained, first, sink } = setUp();
   first.leave();

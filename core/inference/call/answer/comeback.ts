@@ -67,9 +67,8 @@ export class PatientSink implements Sink, Reattachable {
     this.drained = drained;
     this.sink = sink;
     this.listen();
-    // Nobody will say so again: the call ends without an answer, and a retry that joined it would wait for ever.
-    this.incoming = sink.gone ? null : incoming;
-    if (!sink.gone) drained.add(incoming, this);
+    this.incoming = incoming;
+    drained.add(incoming, this);
   }
 
   get waits(): boolean {
@@ -151,7 +150,7 @@ export class PatientSink implements Sink, Reattachable {
    * The caller may have given up in the moment in which its whole answer was sent, and ask again: it then gets this one.
    */
   private keep({ incoming, head }: { incoming: Incoming; head: Head }, end: End): void {
-    const timer = this.await(awaitedMs(incoming.headers), () => this.forget());
+    const timer = this.awaitRetry(awaitedMs(incoming.headers), () => this.forget());
     this.held = { head, pieces: [], bytes: 0, end, timer };
     this.begun = null;
     this.delivered = true;
@@ -165,17 +164,17 @@ export class PatientSink implements Sink, Reattachable {
       this.forget();
       return this.onGone?.();
     }
-    const timer = this.await(awaitedMs(incoming.headers), () => this.stayedAway());
+    const timer = this.awaitRetry(awaitedMs(incoming.headers), () => this.stayedAway());
     this.held = { head: null, pieces: [], bytes: 0, end: null, timer };
   }
 
   /** Calls `over` when a retry has not come in `wait_ms`; while the process stands still, that time does not pass. */
-  private await(wait_ms: number, over: () => void): NodeJS.Timeout {
+  private awaitRetry(wait_ms: number, over: () => void): NodeJS.Timeout {
     const due_ms = monotonicMs() + wait_ms;
     const check = () => {
       const { held } = this;
       const stood_still = monotonicMs() > due_ms + STOOD_STILL_MS;
-      if (held !== null && stood_still) held.timer = this.await(ON_THE_WAY_MS, over);
+      if (held !== null && stood_still) held.timer = this.awaitRetry(ON_THE_WAY_MS, over);
       else over();
     };
     return setTimeout(check, wait_ms).unref();
