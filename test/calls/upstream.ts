@@ -34,10 +34,10 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const all: Received[] = [];
   const sockets = new Set<unknown>();
   const server = createServer((request, response) => {
+    // The port was another program's before: whoever scraped that one asks here now.
+    if (request.url === '/metrics') return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // Of another program's port before: whoever scraped that one asks here now.
-    if (request.url === '/metrics') return void response.writeHead(404).end();
     request.on('end', () => {
       // A question without a body names no model: it is scripted for 'undefined'.
       const text = Buffer.concat(chunks).toString();

@@ -2,8 +2,9 @@
 // the page nor a table in its frame, and each row is reached by keyboard. With CONSOLE_PICTURES set to a folder, a picture
 // of each is saved there for review.
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
+import { until } from '../support/programs/until.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -36,7 +37,7 @@ beforeAll(async () => {
     ticket_id = asked.rows[0]?.id as string;
     // A mail comes back after it was sent.
     const underway = `select 1 from mail where template = 'low_balance' and status in ('queued', 'sending')`;
-    await vi.waitUntil(async () => (await client.query(underway)).rowCount === 0, { timeout: 60_000 });
+    await until('the mails are sent', async () => (await client.query(underway)).rowCount === 0);
     await client.query(
       `update mail set status = 'bounced', answer =
         '550 5.1.1 <asha@meridian.example>: recipient address rejected: user unknown in virtual mailbox table'

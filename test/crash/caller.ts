@@ -164,7 +164,7 @@ const GIVES_UP_MS = 375;
 const KEPT_MS = 1_000;
 
 /** When the gateway began a call, in milliseconds since 1970; 0 where the caller has no id. */
-const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : ulidMs(request_id));
+export const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : ulidMs(request_id));
 
 /** Whether `one` began after `other`, of the same gateway: its ids rise, also within a millisecond. */
 export function isAfter(one: Seen, other: Seen): boolean {

@@ -1,6 +1,6 @@
 // Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
-import { newUlid, ulidMs } from '@svc/core/kernel/index.ts';
-import { bodyOf, isAfter, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
+import { newUlid } from '@svc/core/kernel/index.ts';
+import { begunMs, bodyOf, isAfter, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { Asked } from './gateway.ts';
 import { isOpen } from './models.ts';
@@ -110,8 +110,6 @@ async function sendKeyed(loop: Loop, reach: Reach, call: SimCall): Promise<Sent>
     return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
   }
 }
-
-const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : ulidMs(request_id));
 
 /** Asks as an official client does: once more, where nothing has come for too long, on another connection. */
 async function sendAsClient(loop: Loop, reach: Reach, call: SimCall): Promise<Sent> {

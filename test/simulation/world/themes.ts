@@ -97,7 +97,7 @@ const BY_NAME: Readonly<Record<keyof typeof THEMES, Theme>> = {
   stood_still: stoodStill,
 };
 
-/** As official clients ask, which repeat a call by themselves. Of a stream they have seen the beginning or left before it. */
+/** As official clients ask, which repeat a call by themselves. A stream could begin on a first connection that stays, beside the second. */
 function asClient({ budget: _, ...call }: SimCall, draw: Draw, key: string): SimCall {
   const stays = draw.unit() < 0.5;
   return {
