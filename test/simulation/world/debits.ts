@@ -19,6 +19,8 @@ const NO_MONEY = {
   message: 'simulated: no money',
 } as const;
 
+const refOf = (topup_id: string) => `pi_${topup_id.slice(4)}`;
+
 /** The debits of a run. They are orders of the rail, so that whatever is asked of a payment is asked of theirs. */
 export class Debits {
   readonly #loop: Loop;
@@ -60,47 +62,38 @@ export class Debits {
   }
 
   /** As under an idempotency key, for a day: the same top-up is one debit. @throws RailError where the rail refuses it. */
-  #charge({ topup_id, total_minor, currency }: ChargeRequest): Charge {
+  #charge(request: ChargeRequest): Charge {
+    const { topup_id } = request;
     const { draw, now_ms } = this.#loop;
     const refused = this.#refused.get(topup_id);
     if (refused !== undefined) throw refused;
     const known = this.#find(topup_id);
-    const is_known = now_ms - (this.#asked_ms.get(topup_id) ?? 0) < KEPT_MS;
-    if (known !== null && is_known) return known;
+    if (known !== null && now_ms - (this.#asked_ms.get(topup_id) ?? 0) < KEPT_MS) return known;
     this.#asked_ms.set(topup_id, now_ms);
-    const ref = `pi_${topup_id.slice(4)}`;
     const fate = draw.weighted(FATES);
     if (fate === 'refused') {
-      const refusal = new RailError('simulated: refused', {
-        declined: true,
-        code: 'authentication_required',
-      });
+      const code = 'authentication_required';
+      const refusal = new RailError('simulated: refused', { declined: true, code });
       this.#refused.set(topup_id, refusal);
       throw refusal;
     }
+    const order = this.#orderOf(request, fate === 'no_money' ? NO_MONEY : null);
+    const take = () => this.#take(order);
+    if (fate === 'ok') take();
+    if (fate === 'under_way')
+      this.#loop.later('rail takes a debit', draw.unit() * UNDER_WAY_MS, take, this.#loop.world);
+    return this.#find(topup_id) as Charge;
+  }
+
+  /** The order of a debit, made where there is none. */
+  #orderOf({ topup_id, total_minor, currency }: ChargeRequest, failure: Order['failure']): Order {
+    const ref = refOf(topup_id);
     const order: Order = this.#orders.get(ref) ?? {
-      ...{
-        rail: 'rail-b',
-        ref,
-        topup_id,
-        total_minor,
-        currency,
-        payments: [],
-        closed: false,
-        is_debit: true,
-      },
-      ...{ refunded: new Set(), reported: new Set(), failure: fate === 'no_money' ? NO_MONEY : null },
+      ...{ rail: 'rail-b', ref, topup_id, total_minor, currency, is_debit: true, failure },
+      ...{ payments: [], refunded: new Set(), reported: new Set(), closed: false },
     };
     this.#orders.set(ref, order);
-    if (fate === 'ok') this.#take(order);
-    if (fate === 'under_way')
-      this.#loop.later(
-        'rail takes a debit',
-        draw.unit() * UNDER_WAY_MS,
-        () => this.#take(order),
-        this.#loop.world,
-      );
-    return this.#find(topup_id) as Charge;
+    return order;
   }
 
   #take(order: Order): void {
@@ -110,7 +103,7 @@ export class Debits {
   }
 
   #find(topup_id: string): Charge | null {
-    const order = this.#orders.get(`pi_${topup_id.slice(4)}`);
+    const order = this.#orders.get(refOf(topup_id));
     if (order === undefined) return null;
     return { gateway_ref: order.ref, facts: factsOf(order) };
   }
