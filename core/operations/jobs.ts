@@ -260,24 +260,28 @@ function mailParts(parts: JobParts, outcomes: Map<MailOutcome, number>): MailPar
   };
 }
 
+/** Gives back what dead processes held, in every ledger, and records their calls as lost. @returns how many. */
+export function sweepHolds({
+  pool,
+  request_log,
+  cell,
+}: Pick<JobParts, 'pool' | 'cell'> & { readonly request_log: Pick<RequestLog, 'write'> }): Promise<number> {
+  return eachShard(pool.shards, async (ledger) => {
+    const swept = await sweepOnce(ledger);
+    // Their calls died with a process: the caller finds them as `gateway_lost`.
+    for (const hold of swept) {
+      const owner = await findSubjectOwner(pool, hold);
+      if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));
+    }
+    return swept.length;
+  });
+}
+
 function moneyJobs(parts: JobParts): Job[] {
-  const { pool, request_log, cell, log, root_key } = parts;
+  const { pool, log, root_key } = parts;
   const { shards } = pool;
   return [
-    {
-      name: 'sweep_holds',
-      every_ms: 5 * SECOND,
-      run: () =>
-        eachShard(shards, async (ledger) => {
-          const swept = await sweepOnce(ledger);
-          // Their calls died with a process: the caller finds them as `gateway_lost`.
-          for (const hold of swept) {
-            const owner = await findSubjectOwner(pool, hold);
-            if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));
-          }
-          return swept.length;
-        }),
-    },
+    { name: 'sweep_holds', every_ms: 5 * SECOND, run: () => sweepHolds(parts) },
     { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
     { name: 'rail_refunds', every_ms: 60 * SECOND, run: () => adoptRailRefunds(jobContext(parts)) },

@@ -1,10 +1,12 @@
 // One run: two gateways and a worker on the databases of an installation, callers, and what happens to them; then quiet,
 // and the verdict.
+import type { RequestRow } from '@svc/core/analytics/index.ts';
 import { createPool } from '@svc/core/db/index.ts';
 import type { CallRecord } from '@svc/core/inference/index.ts';
 import { type Context, type Log, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { drawFrom as productDraws } from '@svc/core/kernel/random.ts';
-import { applyDueTasks, expireLots, orderBudget, sweepOnce } from '@svc/core/ledger/index.ts';
+import { applyDueTasks, expireLots, orderBudget } from '@svc/core/ledger/index.ts';
+import { sweepHolds } from '@svc/core/operations/index.ts';
 import type { Sent } from '../../crash/caller.ts';
 import { readLedger } from '../../crash/oracle.ts';
 import { CALM, DATABASE_URL, LEDGER_URL, type Server } from '../engine/database.ts';
@@ -203,16 +205,16 @@ export class World {
       const { shards, root_key } = installation;
       const pool = createPool(DATABASE_URL, { max: 3, application: 'worker', role: 'svc_runtime', shards });
       this.worker = { actor, context: paymentContext({ pool, root_key, books: this.books, log }) };
+      const request_log = {
+        write: ({ request_id }: RequestRow) => loop.note(`worker: ${request_id} is recorded as lost`),
+      };
       const job = (what: string, work: Promise<number>) =>
         work.then(
           (done) => (done > 0 ? loop.note(`worker: ${what} ${done}`) : undefined),
           (error: Error) => this.#fails(`worker: cannot ${what}: ${error.message}`, error),
         );
       for (let turn = 0; ; turn++) {
-        await job(
-          'sweep',
-          sweepOnce(pool.shards.at('a')).then(({ length }) => length),
-        );
+        await job('sweep', sweepHolds({ pool, request_log, cell: 'sim' }));
         await job('carry out', applyDueTasks(pool, log));
         if (turn % expires_each === 0) await job('expire', expireLots(pool.shards.at('a')));
         await pause(SWEEP_MS);
