@@ -8,12 +8,15 @@ interface Node {
   readonly object?: Node;
   readonly property?: Node;
   readonly key?: Node;
+  /** What a variable is called. */
+  readonly id?: Node;
 }
 
 /** A node among those around it, as Babel gives it. */
 interface Path {
   readonly node: Node;
   readonly parent: Node | null;
+  readonly parentPath: Path | null;
 }
 
 /** Fields that hold a text for people, or a statement and its name. */
@@ -26,8 +29,17 @@ const isText = ({ type }: Node) => type === 'StringLiteral' || type === 'Templat
 /** Of several words, or with values in between; a word alone is a code that programs read. */
 const isSentence = ({ type, value }: Node) => type === 'TemplateLiteral' || String(value).includes(' ');
 
-/** In `new ServiceError(code, text)` and the like. */
-const isMade = (parent: Node) => parent.type === 'NewExpression' && MADE.test(parent.callee?.name ?? '');
+/** In `new ServiceError(code, text)`, `invalid(field, code, text)` and the like, or in `const words`, which such a call gets. */
+function isMade({ type, callee, id }: Node): boolean {
+  if (type === 'VariableDeclarator') return id?.name === 'words' || id?.name === 'message';
+  if (type === 'CallExpression') return callee?.name === 'invalid';
+  return type === 'NewExpression' && MADE.test(callee?.name ?? '');
+}
+
+/** What gets `path` as a whole: one of two texts is as good as one. */
+function takerOf({ parent, parentPath }: Path): Node | null {
+  return parentPath !== null && parent?.type === 'ConditionalExpression' ? takerOf(parentPath) : parent;
+}
 
 function isLogged(parent: Node): boolean {
   if (parent.type !== 'CallExpression' || parent.callee?.type !== 'MemberExpression') return false;
@@ -42,7 +54,9 @@ function isReported({ type, callee }: Node): boolean {
 const isField = (parent: Node) => parent.type === 'ObjectProperty' && FIELDS.includes(parent.key?.name ?? '');
 
 /** Why nothing inside of `path` is changed, if so. */
-function shouldIgnore({ node, parent }: Path): string | undefined {
+function shouldIgnore(path: Path): string | undefined {
+  const { node } = path;
+  const parent = takerOf(path);
   if (parent === null || !isText(node)) return undefined;
   if (isMade(parent) && isSentence(node)) return 'the text of an error';
   if (isLogged(parent)) return 'the text of a log line';
