@@ -4,6 +4,7 @@ import {
   type Context,
   type Environment,
   type Id,
+  type Log,
   microUsd,
   newRequestId,
   type Services,
@@ -62,12 +63,12 @@ export interface Provisioned {
 }
 
 /** A staff context on `pool`, like that of `svcctl` and the seed. */
-export function staffContext(pool: Pool): Context {
+export function staffContext(pool: Pool, log: Log = silentLog): Context {
   return createContext({
     request_id: newRequestId(),
     caller: { kind: 'staff', name: 'test', staff_id: null, roles: ['super'] },
     pool,
-    log: silentLog,
+    log,
     services: {} as Services,
   });
 }

@@ -40,6 +40,11 @@ export const groups: readonly Group[] = [
     tests: ['core/ledger/batch/*.test.ts'],
     postgres: false,
   },
+  {
+    sources: ['core/ledger/client.ts', 'core/ledger/lease/lease.ts', ...of('core/ledger/batch', 'batcher', 'target')],
+    tests: ['core/ledger/{claims,client,faults}.test.ts'],
+    postgres: true,
+  },
   { sources: of('core/ledger', 'journal'), tests: ['core/ledger/journal.test.ts'], postgres: false },
   { sources: of('core/topups', 'decide'), tests: ['core/topups/decide.test.ts'], postgres: false },
   {
