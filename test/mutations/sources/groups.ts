@@ -41,8 +41,18 @@ export const groups: readonly Group[] = [
     postgres: false,
   },
   {
-    sources: ['core/ledger/client.ts', 'core/ledger/lease/lease.ts', ...of('core/ledger/batch', 'batcher', 'target')],
+    sources: of('core/ledger/batch', 'batcher'),
+    tests: ['core/ledger/batch/batcher.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: ['core/ledger/batch/target.ts', 'core/ledger/lease/lease.ts', 'core/ledger/client.ts'],
     tests: ['core/ledger/{claims,client,faults}.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: of('core/ledger/tasks', 'apply', 'order'),
+    tests: ['core/ledger/tasks/{apply,order}.test.ts'],
     postgres: true,
   },
   { sources: of('core/ledger', 'journal'), tests: ['core/ledger/journal.test.ts'], postgres: false },
