@@ -51,10 +51,16 @@ export const groups: readonly Group[] = [
     postgres: true,
   },
   {
+    sources: of('core/ledger/shards', 'follow', 'ledgers', 'load'),
+    tests: ['core/ledger/shards/ledgers.test.ts'],
+    postgres: true,
+  },
+  {
     sources: of('core/ledger/tasks', 'apply', 'order'),
     tests: ['core/ledger/tasks/{apply,order}.test.ts'],
     postgres: true,
   },
+  { sources: of('core/ledger/runs', 'name'), tests: ['core/ledger/runs/name.test.ts'], postgres: false },
   { sources: of('core/ledger', 'journal'), tests: ['core/ledger/journal.test.ts'], postgres: false },
   { sources: of('core/topups', 'decide'), tests: ['core/topups/decide.test.ts'], postgres: false },
   {
