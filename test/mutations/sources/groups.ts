@@ -46,7 +46,17 @@ export const groups: readonly Group[] = [
     postgres: true,
   },
   {
-    sources: ['core/ledger/batch/target.ts', 'core/ledger/lease/lease.ts', 'core/ledger/client.ts'],
+    sources: of('core/ledger/batch', 'target'),
+    tests: ['core/ledger/{client,pooler}.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: of('core/ledger/lease', 'lease'),
+    tests: ['core/ledger/lease/lease.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: of('core/ledger', 'client'),
     tests: ['core/ledger/{claims,client,faults}.test.ts'],
     postgres: true,
   },
