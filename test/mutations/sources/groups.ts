@@ -57,7 +57,7 @@ export const groups: readonly Group[] = [
   },
   {
     sources: of('core/ledger', 'client'),
-    tests: ['core/ledger/{claims,client,faults}.test.ts'],
+    tests: ['core/ledger/{claims,client,client-alone}.test.ts'],
     postgres: true,
   },
   {
