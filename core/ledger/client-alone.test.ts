@@ -17,6 +17,7 @@ import {
   UNITS,
   until,
 } from './testing/testing.ts';
+import type { Hold } from './types.ts';
 
 const LEASE_MS = 60_000;
 const PATIENCE = { hold_ms: 300, settle_ms: 100 };
@@ -103,10 +104,12 @@ test('a lease that cannot be renewed is told in the log', async () => {
 
 test('each minute the client looks for holds that it does not know, and gives them back', async () => {
   const { ledger, book, subject, close } = await open();
-  const [known, stray] = [holdOf(subject, 40), holdOf(subject, 60)];
-  for (const hold of [known, stray]) expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  const [known, stray, last] = [40, 60, 5].map((amount) => holdOf(subject, amount)) as [Hold, Hold, Hold];
+  for (const hold of [known, stray, last]) expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
   // As after an outage: the caller has given up, the row stands.
   ledger.release({ ...subject, book_id: book + 1_000_000 }, stray.request_id);
+  ledger.release(subject, last.request_id);
+  await until(async () => (await heldOf(book)) === 100);
   for (let second = 0; second < 59; second++) {
     vi.advanceTimersByTime(1_000);
     expect(await heldOf(book)).toBe(100);
