@@ -17,7 +17,7 @@ import {
   sweepOnce,
   verifyLedger,
 } from './index.ts';
-import { Journal } from './journal.ts';
+import { Journal } from './journal/journal.ts';
 import {
   holdOf,
   journalDirectory,

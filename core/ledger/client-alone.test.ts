@@ -56,7 +56,7 @@ async function open(options: Partial<LedgerOptions> = {}) {
 
 const heldOf = async (book: number) => (await readBalance(db, book)).held_micro_usd as number;
 const said = (message: string) => lines.filter(({ msg }) => msg === message);
-const told = (message: string) => until(() => said(message).length > 0);
+const reported = (message: string) => until(() => said(message).length > 0);
 
 async function leaseOf(lease_id: number): Promise<{ renewed: Date; ended: boolean } | undefined> {
   const { rows } = await db.query<{ renewed: Date; ended: boolean }>({
@@ -95,7 +95,7 @@ test('a lease that cannot be renewed is told in the log', async () => {
   proxy.close();
   proxy.cut();
   vi.advanceTimersByTime(LEASE_MS / 3);
-  await told('ledger: the lease was not renewed');
+  await reported('ledger: the lease was not renewed');
   expect(said('ledger: the lease was not renewed')).toMatchObject([
     { level: 'warn', error: { message: 'Connection terminated unexpectedly' } },
   ]);
@@ -151,14 +151,14 @@ test('while PostgreSQL is away that is said once, and it is asked twice a second
   proxy.moveTo('postgres://svc@127.0.0.1:1/none');
   proxy.cut();
   const settled = ledger.settle(settleOf(subject, newRequestId(), 5));
-  await told('ledger: PostgreSQL does not answer');
+  await reported('ledger: PostgreSQL does not answer');
   expect(ledger).toMatchObject({ healthy: false, pending: 1, journaled: 0 });
   vi.advanceTimersByTime(200);
   expect(await settled).toEqual({ status: 'journaled', charged_micro_usd: null });
   expect(ledger).toMatchObject({ pending: 1, journaled: 1 });
   expect(await leaseOf(ledger.lease_id)).toEqual(lease);
   proxy.moveTo(url);
-  await told('ledger: PostgreSQL answers again');
+  await reported('ledger: PostgreSQL answers again');
   expect(ledger.healthy).toBe(true);
   await until(() => ledger.pending === 0);
   // What was in the air when the connection broke may have been committed.
@@ -229,7 +229,7 @@ test('with neither PostgreSQL nor a disk the caller of a settle waits for whiche
   proxy.freeze();
   const settled = ledger.settle(settleOf(subject, hold.request_id, 5));
   vi.advanceTimersByTime(200);
-  await told('ledger: the journal cannot be written');
+  await reported('ledger: the journal cannot be written');
   expect(said('ledger: the journal cannot be written')).toMatchObject([
     { level: 'error', settles: 1, error: { code: expect.any(String) } },
   ]);
@@ -346,7 +346,7 @@ test('a client that ends gives up its lease, but not while settles wait in its j
   other.proxy.moveTo('postgres://svc@127.0.0.1:1/none');
   other.proxy.cut();
   const settled = other.ledger.settle(settleOf(other.subject, hold.request_id, 5));
-  await told('ledger: PostgreSQL does not answer');
+  await reported('ledger: PostgreSQL does not answer');
   vi.advanceTimersByTime(200);
   await settled;
   await other.close();

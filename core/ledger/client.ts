@@ -25,7 +25,7 @@ import {
   runSettles,
 } from './batch/store.ts';
 import { type Dialect, ROLE, type Sync, targetOf } from './batch/target.ts';
-import { Journal } from './journal.ts';
+import { Journal } from './journal/journal.ts';
 import { Lease } from './lease/lease.ts';
 import { readLeaseHolds } from './lease/store.ts';
 import { readBalance } from './read-store.ts';

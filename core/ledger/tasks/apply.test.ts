@@ -96,9 +96,9 @@ test('while its ledger is away an order stands and waits, and its caller is told
     }),
   ]);
   expect(await creditOutcome(context, { book_id, reference })).toBeNull();
-  const told = await bookedCredit(context, { book_id, reference }).catch((error: unknown) => error);
-  expect(told).toBeInstanceOf(ServiceError);
-  expect(told).toMatchObject({
+  const refusal = await bookedCredit(context, { book_id, reference }).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ServiceError);
+  expect(refusal).toMatchObject({
     code: 'service_unavailable',
     message: 'The ledger does not answer. The credit is recorded and will be booked as soon as it does.',
     retry_after_ms: 1_000,
@@ -215,10 +215,10 @@ test('who needs the balance as it will be has earlier orders carried out first, 
   await context.transaction((context) => catchUp(context, book_id));
   const away = await book('away');
   await order('away', away);
-  const told = await context
+  const refusal = await context
     .transaction((context) => catchUp(context, away))
     .catch((error: unknown) => error);
-  expect(told).toMatchObject({
+  expect(refusal).toMatchObject({
     code: 'service_unavailable',
     message: 'The ledger does not answer.',
     retry_after_ms: 1_000,

@@ -42,7 +42,7 @@ export const groups: readonly Group[] = [
   },
   {
     sources: of('core/ledger/batch', 'batcher'),
-    tests: ['core/ledger/batch/batcher.test.ts'],
+    tests: ['core/ledger/batch/batcher*.test.ts'],
     postgres: true,
   },
   {
@@ -71,7 +71,11 @@ export const groups: readonly Group[] = [
     postgres: true,
   },
   { sources: of('core/ledger/runs', 'name'), tests: ['core/ledger/runs/name.test.ts'], postgres: false },
-  { sources: of('core/ledger', 'journal'), tests: ['core/ledger/journal.test.ts'], postgres: false },
+  {
+    sources: of('core/ledger/journal', 'journal'),
+    tests: ['core/ledger/journal/journal.test.ts'],
+    postgres: false,
+  },
   { sources: of('core/topups', 'decide'), tests: ['core/topups/decide.test.ts'], postgres: false },
   {
     sources: of('core/topups', 'quote', 'currency'),

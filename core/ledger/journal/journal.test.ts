@@ -15,9 +15,9 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { crc32, type Log, newRequestId, silentLog } from '../kernel/index.ts';
+import { crc32, type Log, newRequestId, silentLog } from '../../kernel/index.ts';
+import { journalDirectory, settleOf, until } from '../testing/testing.ts';
 import { Journal, readJournal } from './journal.ts';
-import { journalDirectory, settleOf, until } from './testing/testing.ts';
 
 const subject = { book_id: 1, key_no: 2, project_no: 3 };
 const aSettle = (cost = 1) => settleOf(subject, newRequestId(), cost);

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { startTestPostgres } from '../../test/support/postgres.ts';
-import { endWithUs } from '../../test/support/watch.ts';
-import { createPool, migrate, type Pool } from '../db/index.ts';
-import { newRequestId } from '../kernel/index.ts';
-import { readBalance, readMeter, sweepOnce, verifyLedger } from './index.ts';
+import { startTestPostgres } from '../../../test/support/postgres.ts';
+import { endWithUs } from '../../../test/support/watch.ts';
+import { createPool, migrate, type Pool } from '../../db/index.ts';
+import { newRequestId } from '../../kernel/index.ts';
+import { readBalance, readMeter, sweepOnce, verifyLedger } from '../index.ts';
 import {
   journalDirectory,
   makeBook,
@@ -18,11 +18,11 @@ import {
   subjectOf,
   UNITS,
   until,
-} from './testing/testing.ts';
+} from '../testing/testing.ts';
 
 /** The process of testing/process.ts with its answers in order. */
 function startProcess(url: string, journal_dir: string) {
-  const script = new URL('./testing/process.ts', import.meta.url).pathname;
+  const script = new URL('../testing/process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, url, journal_dir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((done) => child.once('exit', () => done()));

@@ -16,8 +16,8 @@ import {
 } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { crc32, type Log, newUlid, now, nowMs } from '../kernel/index.ts';
-import type { Settle } from './types.ts';
+import { crc32, type Log, newUlid, now, nowMs } from '../../kernel/index.ts';
+import type { Settle } from '../types.ts';
 
 const SUFFIX = '.journal';
 /** A journal of another host is adopted when its owner has not touched it for so long. */
