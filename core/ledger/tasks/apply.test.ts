@@ -13,6 +13,7 @@ import {
   creditOutcome,
   orderBook,
   orderCredit,
+  orderDebit,
   readBalance,
 } from '../index.ts';
 import { openBook } from '../store.ts';
@@ -207,6 +208,36 @@ test('a reference that the ledger credited before it was ordered is an error in 
   expect(await available(book_id)).toBe(30);
   await order('main', book_id, 'two');
   expect(lines).toHaveLength(1);
+});
+
+test('an order that leaves another answer than a credit says nothing in the log', async () => {
+  const book_id = await book('main');
+  await order('main', book_id);
+  const gift = {
+    book_id,
+    kind: 'gift',
+    ref_type: 'gift',
+    ref_id: 'g',
+    amount_micro_usd: microUsd(5),
+  } as const;
+  await orderDebit(context, 'main', gift);
+  expect(await available(book_id)).toBe(25);
+  expect(lines).toEqual([]);
+});
+
+test('of what went wrong five hundred characters are kept', async () => {
+  const book_id = await book('main');
+  await pool.query({
+    name: 'test.long',
+    text: `insert into ledger_task (shard, book_id, kind, reference, content, next_at, created_at)
+           values ('main', $1, 'credit', 'long', jsonb_build_object('expires_at', null, 'amount_micro_usd', repeat('x', 600)),
+             now() - interval '1 second', now())`,
+    values: [book_id],
+  });
+  await applyDueTasks(pool, log);
+  const [one] = await orders(book_id);
+  expect(one?.fault).toMatch(/^a credit is at least 1 micro-USD: x+$/);
+  expect(one?.fault).toHaveLength(500);
 });
 
 test('who needs the balance as it will be has earlier orders carried out first, and is refused where they cannot be', async () => {

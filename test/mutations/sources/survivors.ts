@@ -265,6 +265,48 @@ export const survivors: readonly Survivor[] = [
     to: 'true',
     why: 'no lease has the number 0, so its renewal finds none and a new one is taken',
   },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "debited.status === 'refused'",
+    to: 'false',
+    why: 'the other fields are absent then, and what is kept is JSON, which leaves them out',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "'refused'",
+    to: '""',
+    why: 'the other fields are absent then, and what is kept is JSON, which leaves them out',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "restored.status === 'nothing'",
+    to: 'false',
+    why: 'the other fields are absent then, and what is kept is JSON, which leaves them out',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "'nothing'",
+    to: '""',
+    why: 'the other fields are absent then, and what is kept is JSON, which leaves them out',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "charged.status !== 'taken'",
+    to: 'false',
+    why: 'the other fields are absent then, and what is kept is JSON, which leaves them out',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: "'stuck'",
+    to: '""',
+    why: 'whoever asks looks whether it is done, or away',
+  },
+  {
+    file: 'core/ledger/tasks/apply.ts',
+    text: 'result !== null',
+    to: 'true',
+    why: 'a credit is always answered',
+  },
   ...ofVerifier,
 ];
 
