@@ -180,6 +180,22 @@ test('the calls of each ledger are counted from reading to reading and kept for 
   expect((await readLoad(pool, new Date(from.getTime() - 1))).get('far')).toBe(0);
 });
 
+test('a reading names the place where the ledger is, of those that it can be in', async () => {
+  const shards = [
+    { name: 'far', url: AWAY },
+    { name: 'far.2', url: far_url },
+  ];
+  const moved = createPool(url, { shards });
+  const record = (text: string) => pool.query({ name: `test.${text.slice(0, 6)}`, text });
+  await record(`insert into ledger_shard (name, place, is_open) values ('far', 'far.2', true)`);
+  expect(await measureLoad(moved)).toBe(2);
+  expect((await readings()).filter(({ place }) => place !== 'main' && place !== 'far')).toEqual([
+    { shard: 'far', place: 'far.2' },
+  ]);
+  await record(`delete from ledger_shard where name = 'far'`);
+  await moved.end();
+});
+
 test('with all ledgers there, a turn says how many it measured', async () => {
   const two = createPool(url, { shards: [{ name: 'far', url: far_url }] });
   expect(await measureLoad(two)).toBe(2);
