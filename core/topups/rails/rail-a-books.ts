@@ -33,20 +33,21 @@ function timeOf(value: unknown): Date {
 
 const isIn = (at: Date, { from, to }: Time) => at >= from && at < to;
 
-/** All pages of a list; `isLast` ends it before its end. */
+/** All pages of a list; `isLast` ends it before its end. What is no object is passed over, and counts as read. */
 async function readPages(
   read: (paging: Paging) => Promise<{ readonly items: unknown }>,
   count: number,
   isLast: (items: readonly JsonObject[]) => boolean = () => false,
 ): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
-  while (all.length < ROWS_MAX) {
-    const { items } = await read({ count, skip: all.length });
+  for (let skip = 0; skip < ROWS_MAX; ) {
+    const { items } = await read({ count, skip });
     if (!Array.isArray(items))
       throw new RailError('The payment rail returned a list without items.', { declined: false });
     const page = items.filter(isObject);
     all.push(...page);
     if (items.length < count || isLast(page)) return all;
+    skip += items.length;
   }
   throw new RailError('The payment rail returned a list without an end.', { declined: false });
 }
@@ -62,11 +63,11 @@ function paymentOf(row: JsonObject): RailPayment | null {
 
 const kinds: Readonly<Record<string, SettledLine['kind']>> = { payment: 'payment', refund: 'refund' };
 
-function kindOf(row: JsonObject, amount_minor: number): SettledLine['kind'] {
+function kindOf(row: JsonObject, is_taken: boolean): SettledLine['kind'] {
   const kind = kinds[textOf(row['type']) ?? ''];
   if (kind !== undefined) return kind;
   if (textOf(row['dispute_id']) === null) return 'other';
-  return amount_minor < 0 ? 'dispute' : 'dispute_back';
+  return is_taken ? 'dispute' : 'dispute_back';
 }
 
 /** A row of the report; its fee is what lies between what was paid and what came. */
@@ -77,9 +78,11 @@ function lineOf(row: JsonObject): SettledLine {
     throw new RailError('The payment rail returned a settlement that says too little.', { declined: false });
   const size = countOf(row['amount']);
   const net = countOf(row['credit']) - countOf(row['debit']);
-  const amount_minor = net < 0 || countOf(row['debit']) > 0 ? -size : size;
-  const kind = kindOf(row, amount_minor);
+  const is_taken = countOf(row['debit']) > 0;
+  const kind = kindOf(row, is_taken);
   const is_payment = kind === 'payment';
+  // A payment came in, also where the fee was more than it: then the account is debited.
+  const amount_minor = is_taken && !is_payment ? -size : size;
   const payment_ref = is_payment ? ref : textOf(row['payment_id']);
   const fee_minor = amount_minor - net;
   const method = textOf(row['method']);
