@@ -57,6 +57,26 @@ test('other bytes, another time, no signature or a broken one are refused', () =
   }
 });
 
+test('a header is read with blanks between its parts, and up to 4,096 letters', () => {
+  expect(() => check(HEADER.replace(',', ' , '))).not.toThrow();
+  const long = `${HEADER},${'x'.repeat(4_096 - HEADER.length - 1)}`;
+  expect(() => check(long)).not.toThrow();
+  expect(() => check(`${long}x`)).toThrow(expect.objectContaining({ code: 'signature_invalid' }));
+});
+
+test('what is signed right but is no header of the rail is refused: another scheme, a time that is none, more behind', () => {
+  const signed = (stamp: string) => signCallback(BODY, SECRET, stamp);
+  for (const header of [
+    `t=${T},v0=${signed(String(T))}`,
+    `t=${T},v1=${signed(String(T))}zz`,
+    `t=x${T},v1=${signed(`x${T}`)}`,
+    `t=${T}x,v1=${signed(`${T}x`)}`,
+    `v1=${signed('null')}`,
+  ]) {
+    expect(() => check(header)).toThrow(expect.objectContaining({ code: 'signature_invalid' }));
+  }
+});
+
 test('a right signature holds for 300 seconds in both directions and not a second longer', () => {
   for (const at of [T - 300, T + 300]) expect(() => check(HEADER, { at })).not.toThrow();
   for (const at of [T - 301, T + 301]) {
