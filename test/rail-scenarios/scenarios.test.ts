@@ -13,9 +13,9 @@ import {
 import type { Org } from '@svc/core/orgs/index.ts';
 import { adoptRailRefunds } from '@svc/core/refunds/index.ts';
 import { createTopup, type Topup } from '@svc/core/topups/index.ts';
-import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { startWorld } from '../refunds/world.ts';
+import { countWaiting, holding } from '../topups/holding.ts';
 import { events, eventsA, type RailAEvent } from '../topups/world.ts';
 
 const HOUR = 3_600_000;
@@ -38,30 +38,6 @@ function pass(ms: number): void {
 const freshOrg = () => world.indian(`scenario-${++serial}`);
 const report = (type: string) => sim_a.webhooks.events.findLast((event) => event.type === type) as RailAEvent;
 
-/** Holds the row of a top-up while `work` runs, so that whoever needs it waits. */
-async function holding<T>(topup: Topup, work: () => Promise<T>): Promise<T> {
-  const holder = new pg.Client({ connectionString: world.url });
-  await holder.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('select 1 from topup where id = $1 for update', [topup.id]);
-    return await work();
-  } finally {
-    await holder.end();
-  }
-}
-
-/** How many sessions wait for a lock. */
-async function countWaiting(): Promise<number> {
-  const watcher = new pg.Client({ connectionString: world.url });
-  await watcher.connect();
-  const { rows } = await watcher.query<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-  );
-  await watcher.end();
-  return rows[0]?.n ?? 0;
-}
-
 test('an address of ours that hangs until the rail gives up and sends again books once, and answers both', async () => {
   const [of_a, of_b] = [await world.topup(await freshOrg()), await world.topup(await world.org('hangs'))];
   for (const [topup, deliver] of [
@@ -69,9 +45,9 @@ test('an address of ours that hangs until the rail gives up and sends again book
     [of_b, () => world.deliver(captured_b(of_b))],
   ] as const) {
     // Every delivery waits inside our endpoint, and the rail, hearing nothing, sends again.
-    const deliveries = await holding(topup, async () => {
+    const deliveries = await holding(world.url, topup.id, async () => {
       const sent = [deliver(), deliver(), deliver()];
-      await expect.poll(countWaiting).toBe(3);
+      await expect.poll(() => countWaiting(world.url)).toBe(3);
       return sent;
     });
     const answers = await Promise.all(deliveries);
