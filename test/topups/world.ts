@@ -194,15 +194,21 @@ async function expectRight(world: Pick<World, 'url' | 'rows'>): Promise<void> {
 
 /** The same context, `hours` later. */
 export function later(context: Context, hours: number): Context {
-  const at = new Date(Date.now() + hours * 3_600_000);
-  const shifted: Context = Object.create(context, {
+  return atTime(context, new Date(Date.now() + hours * 3_600_000));
+}
+
+/** The same context at that moment, inside of its transactions too. */
+export function atTime(context: Context, at: Date): Context {
+  return Object.create(context, {
     now: { value: () => at },
+    acrossOrgs: { get: () => atTime(context.acrossOrgs, at) },
+    afterCommit: { value: context.afterCommit.bind(context) },
+    requestHeader: { value: context.requestHeader.bind(context) },
     transaction: {
       value: <T>(work: (inner: Context) => Promise<T>) =>
-        context.transaction((inner) => work(Object.create(inner, { now: { value: () => at } }))),
+        context.transaction((inner) => work(atTime(inner, at))),
     },
   });
-  return shifted;
 }
 
 /** Starts everything; it ends after the file. */
