@@ -18,8 +18,7 @@ const DECIMAL = /^(\d{1,7})(?:\.(\d{1,8})\d*)?$/;
 /** A positive decimal times 1e8, further places cut off. @throws RangeError. */
 function e8(text: string, currency: string): number {
   const match = DECIMAL.exec(text);
-  const value =
-    match === null ? 0 : Number(match[1]) * ONE_E8 + Number((match[2] ?? '').padEnd(8, '0') || '0');
+  const value = match === null ? 0 : Number(match[1]) * ONE_E8 + Number((match[2] ?? '').padEnd(8, '0'));
   if (value <= 0) throw new RangeError(`not a rate of ${currency}: ${text.slice(0, 40)}`);
   return value;
 }
