@@ -176,6 +176,32 @@ test('an event that lacks what a booking needs is for the staff, with all that i
   expect(warned).toEqual([{ rail: 'rail-b', event_id: event.id, type, kind: 'unreadable_event' }]);
 });
 
+test('names that do not lead to one top-up of the rail book nothing', async () => {
+  const topup = await fresh();
+  const other_rail = await world.topup(await world.indian(`record-${++serial}`));
+  const liars = [
+    events.completed({ ...topup, gateway_ref: 'cs_never_made' }),
+    events.completed({ ...topup, id: 'tup_x' as Topup['id'] }),
+    events.completed({ ...topup, id: other_rail.id, gateway_ref: null }),
+    events.succeeded(other_rail),
+  ];
+  for (const event of liars) {
+    expect((await take(event)).answered).toEqual(NOBODY);
+    expect(await itemOf(event.id)).toMatchObject([{ kind: 'names_disagree' }]);
+  }
+  expect([await read(topup.id), await read(other_rail.id)]).toMatchObject(
+    Array(2).fill({ status: 'pending' }),
+  );
+});
+
+test('a session that has no name of ours is known by itself', async () => {
+  const topup = await fresh();
+  const { data, ...event } = events.completed(topup);
+  const object = { ...data.object, client_reference_id: null, metadata: {} };
+  expect((await take({ ...event, data: { object } })).answered).toMatchObject({ topup: topup.id });
+  expect((await read(topup.id)).status).toBe('paid');
+});
+
 test('a payment that is told for a top-up and was booked on another one books nothing, whichever is older', async () => {
   const [a, b] = [await fresh(), await fresh()];
   await take(events.completed(a));
@@ -227,19 +253,22 @@ test('an order that is noted while an event of another one waits for its top-up 
   expect(await read(topup.id)).toMatchObject({ status: 'pending', gateway_ref: 'cs_meanwhile' });
 });
 
-test('of deliveries at the same moment the later ones answer what the first got', async () => {
-  const topup = await fresh();
-  const event = events.completed(topup);
-  const sent = await holding(world.url, topup.id, async () => {
-    const sent = [take(event), take(event)];
-    await expect.poll(() => countWaiting(world.url)).toBe(2);
-    return sent;
-  });
-  const answers = (await Promise.all(sent)).map(({ answered }) => answered);
-  const first = answers.find(({ replay }) => !replay);
-  expect(answers.filter((answered) => answered !== first)).toEqual([{ ...first, replay: true }]);
-  expect(first).toMatchObject({ topup: topup.id, invoice: expect.any(String) });
-});
+test.each(['completed', 'attemptFailed'] as const)(
+  '%s: of deliveries at the same moment the later one answers what the first got',
+  async (what) => {
+    const topup = await fresh();
+    const event = events[what](topup);
+    const sent = await holding(world.url, topup.id, async () => {
+      const sent = [take(event), take(event)];
+      await expect.poll(() => countWaiting(world.url)).toBe(2);
+      return sent;
+    });
+    const answers = (await Promise.all(sent)).map(({ answered }) => answered);
+    const first = answers.find(({ replay }) => !replay);
+    expect(answers.filter((answered) => answered !== first)).toEqual([{ ...first, replay: true }]);
+    expect(first).toMatchObject({ topup: topup.id, replay: false });
+  },
+);
 
 test('an event of a top-up that nobody knows is for the staff', async () => {
   const unknown = events.attemptFailed({ ...(await fresh()), id: 'tup_of_nobody' as Topup['id'] });
