@@ -74,3 +74,14 @@ test('while its document has to be registered a receipt goes without a file: the
   const of = 'select template, attachments from mail where reference = $1';
   expect(await rows(of, [invoice_id])).toEqual([{ template: 'receipt', attachments: [] }]);
 });
+
+test('a receipt whose document went out before is not asked for again', async () => {
+  const topup = await fresh();
+  await world.deliver(events.completed(topup));
+  const { invoice_id } = await read(topup.id);
+  await rows('update invoice set sent_at = $2 where id = $1', [invoice_id, new Date()]);
+  expect(await receiptMail(context, { topup_id: topup.id })).toEqual({
+    ...{ queued: false, reason: 'queued_before' },
+  });
+  expect(await rows('select 1 from mail where reference = $1', [invoice_id])).toEqual([]);
+});

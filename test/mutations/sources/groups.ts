@@ -89,4 +89,56 @@ export const groups: readonly Group[] = [
     tests: ['test/topups/billing-{facts,form}.test.ts'],
     postgres: true,
   },
+  { sources: of('core/topups', 'callback'), tests: ['test/topups/callback-record.test.ts'], postgres: true },
+  { sources: of('core/topups', 'create', 'terms'), tests: ['test/topups/create.test.ts'], postgres: true },
+  {
+    sources: of('core/topups', 'follow'),
+    tests: ['test/topups/{follow-steps,receipt}.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: of('core/topups/rails', 'signature', 'read', 'rail-b-event', 'rail-b-dispute', 'rail-b-refund'),
+    tests: [
+      'core/topups/rails/{read,rail-b,rail-b-words}.test.ts',
+      'test/topups/rails/rail-b-refunds.test.ts',
+    ],
+    postgres: false,
+  },
+  {
+    sources: of('core/topups/rails', 'rail-b', 'rail-b-mandate'),
+    tests: ['test/topups/rails/rail-b-{calls,mandates}.test.ts'],
+    postgres: false,
+  },
+  {
+    sources: of('core/topups/rails', 'rail-b-books'),
+    tests: ['test/topups/rails/rail-b-books.test.ts'],
+    postgres: false,
+  },
+  {
+    sources: of('core/topups/rails', 'rail-a-event', 'rail-a-dispute', 'rail-a-refund'),
+    tests: ['core/topups/rails/{rail-a,rail-a-words}.test.ts', 'test/topups/rails/rail-a-refunds.test.ts'],
+    postgres: false,
+  },
+  {
+    sources: of('core/topups/rails', 'rail-a', 'rail-a-mandate'),
+    tests: ['core/topups/rails/rail-a-words.test.ts', 'test/topups/rails/rail-a-{calls,mandates}.test.ts'],
+    postgres: false,
+  },
+  {
+    sources: of('core/topups/rails', 'rail-a-books'),
+    tests: ['test/topups/rails/rail-a-books.test.ts'],
+    postgres: false,
+  },
+  { sources: of('core/topups/fx', 'parse', 'rates'), tests: ['core/topups/fx/*.test.ts'], postgres: false },
+  {
+    sources: of('core/topups/fx', 'refresh', 'set', 'source'),
+    tests: ['core/topups/fx/*.test.ts', 'test/topups/{fx-fetch,fx-set}.test.ts'],
+    postgres: true,
+  },
+  {
+    sources: of('core/topups/review', 'decide', 'reprice'),
+    tests: ['core/topups/review/*.test.ts', 'test/topups/review-whole.test.ts'],
+    postgres: true,
+  },
+  { sources: of('core/topups', 'pay-link', 'pay-page'), tests: ['test/topups/pay.test.ts'], postgres: true },
 ];
