@@ -123,9 +123,10 @@ describe('a token', () => {
   });
 
   test('without a name, or in a state that is not known, means nothing', () => {
-    expect(read('token.confirmed', { token: { ...token, id: '' } })).toEqual(nothing('token.confirmed'));
+    for (const id of ['', 7])
+      expect(read('token.confirmed', { token: { ...token, id } })).toEqual(nothing('token.confirmed'));
     expect(read('token.of_tomorrow', { token })).toEqual(nothing('token.of_tomorrow'));
-    expect(read('confirmed', { token })).toEqual(nothing('confirmed'));
+    expect(read('order.confirmed', { token })).toEqual(nothing('order.confirmed'));
   });
 });
 

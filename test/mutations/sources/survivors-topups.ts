@@ -248,4 +248,22 @@ export const ofTopups: readonly Survivor[] = [
     to: 'false',
     why: 'what is only named has no currency',
   },
+  {
+    file: 'core/topups/rails/rail-b.ts',
+    text: `'2026-10-28.endive'`,
+    to: '""',
+    why: 'the client asks for the form of its own release where it is told none, and that is this one',
+  },
+  {
+    file: 'core/topups/rails/rail-b.ts',
+    text: `typeof payment_intent === 'object'`,
+    to: 'true',
+    why: 'what is only named has no balance',
+  },
+  {
+    file: 'core/topups/rails/rail-a-mandate.ts',
+    text: '!isObject(token)',
+    to: 'false',
+    why: 'what is no object has no state',
+  },
 ];

@@ -1,5 +1,5 @@
 // What rail-b is asked for at a checkout, to the letter, and what each of its answers is taken for.
-import { machineMs, readConfig } from '@svc/core/kernel/index.ts';
+import { hmacSha256, machineMs, readConfig } from '@svc/core/kernel/index.ts';
 import { openRails, RailError } from '@svc/core/topups/index.ts';
 import { describe, expect, test } from 'vitest';
 import { startAnsweringRail } from './answers.ts';
@@ -196,8 +196,10 @@ describe('the state of a checkout', () => {
   test('is not taken from an answer about another one, or without the money', async () => {
     tell({ body: { ...paid, id: 'cs_2' } });
     await expect(rail.readCheckout('cs_1')).rejects.toMatchObject(unreadable('another payment'));
-    tell({ body: { ...paid, amount_total: null } });
-    await expect(rail.readCheckout('cs_1')).rejects.toMatchObject(unreadable('a paid session without'));
+    for (const lack of [{ amount_total: null }, { payment_intent: null }]) {
+      tell({ body: { ...paid, ...lack } });
+      await expect(rail.readCheckout('cs_1')).rejects.toMatchObject(unreadable('a paid session without'));
+    }
   });
 });
 
@@ -276,6 +278,21 @@ test('a key is for real money where its prefix says so', () => {
     false,
     false,
   ]);
+});
+
+test('a callback is read when it is signed with the secret of the rail, at its time', () => {
+  const object = { ...paid, mode: 'payment', client_reference_id: 'tup_1', payment_intent: 'pi_1' };
+  const event = { id: 'evt_1', type: 'checkout.session.completed', livemode: false, data: { object } };
+  const raw = Buffer.from(JSON.stringify(event));
+  const at_seconds = 1_763_719_200;
+  const signature = `t=${at_seconds},v1=${hmacSha256('hook', `${at_seconds}.${raw}`).toString('hex')}`;
+  expect(rail.readCallback({ raw, signature }, at_seconds * 1_000)).toEqual({
+    ...{ event_id: 'evt_1', type: event.type, order_ref: 'cs_1', topup_id: 'tup_1', fact },
+  });
+  const refused = (code: string) => expect.objectContaining({ code });
+  const late_ms = (at_seconds + 301) * 1_000;
+  expect(() => rail.readCallback({ raw, signature }, late_ms)).toThrow(refused('signature_expired'));
+  expect(() => rail.readCallback({ raw, signature: 'x' }, 0)).toThrow(refused('signature_invalid'));
 });
 
 test('the rail has pages of its own, and goes by its name', () => {
