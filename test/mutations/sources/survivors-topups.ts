@@ -266,4 +266,16 @@ export const ofTopups: readonly Survivor[] = [
     to: 'false',
     why: 'what is no object has no state',
   },
+  {
+    file: 'core/topups/rails/rail-a.ts',
+    text: '/^[0-9a-f]{64}$/',
+    to: '/[0-9a-f]{64}$/',
+    why: 'of what does not begin with a digit no byte is read, which equals none',
+  },
+  {
+    file: 'core/topups/rails/rail-a.ts',
+    text: `''`,
+    to: '"Stryker was here!"',
+    why: 'neither has the 64 digits of a signature',
+  },
 ];
