@@ -132,10 +132,18 @@ test('a credit names its lot when it is ordered, and its entry when it is booked
   });
   const { reference, lot_id } = ordered;
   expect(ordered).toEqual({ reference: 'grant staff one', lot_id, replay: false, amount_micro_usd: 30 });
+  expect(lot_id).toMatch(/^lot_/);
   expect(await bookedCredit(context, { book_id, reference })).toEqual({ seq: 2, lot_id });
   expect(await creditOutcome(context, { book_id, reference })).toEqual({ seq: 2, lot_id });
   const [lot] = await readLots(main, { book_id });
   expect(lot).toMatchObject({ id: lot_id, kind: 'granted', amount_micro_usd: 30, expires_at });
+});
+
+test('what was never ordered has no outcome', async () => {
+  const { book_id } = await book();
+  const never = { book_id, reference: 'never' };
+  for (const outcome of [creditOutcome, debitOutcome, restoreOutcome, chargeBackOutcome])
+    expect(await outcome(context, never)).toBeNull();
 });
 
 test('a credit that is ordered again names the lot and the amount of the first, and moves nothing', async () => {
@@ -255,6 +263,7 @@ test('the fee of a plan is ordered by attempt: one takes it, and those before an
   await orderPlanCharge(context, 'main', { ...fee, attempt: 2 });
   expect(await outcome(2)).toEqual({ status: 'taken', fee_seq: 3, credit_seq: 4 });
   expect((await readLots(main, { book_id }))[0]).toMatchObject({
+    id: expect.stringMatching(/^lot_/),
     kind: 'granted',
     amount_micro_usd: 5,
     expires_at: ends_at,
