@@ -156,6 +156,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** How long a caller with a key asks for its answer: a lease lapses, and the sweeper comes, within that. */
 const PATIENCE_MS = 20_000;
 const BETWEEN_MS = 150;
+/** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
+const NOT_KEPT = 'idempotency_replay_unavailable';
 /** Error codes after which a caller with a key asks again. */
 const FOR_NOW = new Set(['idempotency_in_progress', 'service_unavailable', 'overloaded']);
 /** A client asks again so much later, as official ones do at the earliest; its first connection is still there. */
@@ -171,7 +173,19 @@ export function isAfter(one: Seen, other: Seen): boolean {
   return one.request_id !== null && other.request_id !== null && one.request_id > other.request_id;
 }
 
-function idsOf(all: readonly Seen[]): string[] {
+/** Whether a caller with a key asks again after `seen`. */
+export function isForNow(seen: Seen): boolean {
+  return seen.kind === 'lost' || seen.kind === 'left' || (seen.kind === 'refused' && FOR_NOW.has(seen.code));
+}
+
+/** What became of the try whose answer `got` says was not kept: whoever left one is charged for it. Null: it says nothing like it. */
+export function endNotKept(got: Seen, tries: readonly Seen[]): Seen | null {
+  if (got.kind !== 'refused' || got.code !== NOT_KEPT) return null;
+  const kind = tries.some((one) => one.kind === 'left') ? 'left' : 'lost';
+  return { kind, request_id: tries.find((one) => one.kind === kind)?.request_id ?? null };
+}
+
+export function idsOf(all: readonly Seen[]): string[] {
   return all.map(({ request_id }) => request_id).filter((id) => id !== null);
 }
 
@@ -182,16 +196,16 @@ async function sendKeyed(pool: () => Pool, call: PlannedCall): Promise<Sent> {
   const all: Seen[] = [];
   let { leave_after_ms } = call;
   for (;;) {
-    const seen = await exchange(pool(), call, { headers, leave_after_ms });
+    const got = await exchange(pool(), call, { headers, leave_after_ms });
+    const not_kept = endNotKept(got, all);
+    const seen = not_kept ?? got;
     all.push(seen);
     leave_after_ms = null;
-    const { kind } = seen;
-    const waits = kind === 'lost' || kind === 'left' || (kind === 'refused' && FOR_NOW.has(seen.code));
-    if (waits && performance.now() < deadline) {
+    if (not_kept === null && isForNow(seen) && performance.now() < deadline) {
       await pause(BETWEEN_MS);
       continue;
     }
-    const again = kind === 'final' ? await exchange(pool(), call, { headers, leave_after_ms }) : null;
+    const again = seen.kind === 'final' ? await exchange(pool(), call, { headers, leave_after_ms }) : null;
     return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
   }
 }

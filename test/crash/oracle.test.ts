@@ -1,6 +1,6 @@
 // The oracle on evidence made by hand: it must accept what is allowed and name what is not.
 import { describe, expect, test } from 'vitest';
-import { isAfter, type Seen, type Witness } from './caller.ts';
+import { endNotKept, isAfter, type Seen, type Witness } from './caller.ts';
 import { type Charge, judge, type LedgerState } from './oracle.ts';
 import type { PlannedCall } from './plan.ts';
 import type { Served } from './provider.ts';
@@ -133,6 +133,20 @@ describe('is found', () => {
 
 test('a caller that left a try without an id owes nothing more where another try under its key was charged', () => {
   expect(faultsOf([{ kind: 'left', request_id: null }], [charge()], finished, { ids: [ID] })).toEqual([]);
+});
+
+test('an answer that was not kept is the end of the try that had it, and one charge of a try without an id is its own', () => {
+  const not_kept: Seen = {
+    ...{ kind: 'refused', request_id: OTHER, status: 409, code: 'idempotency_replay_unavailable' },
+  };
+  const lost: Seen = { kind: 'lost', request_id: ID };
+  const left: Seen = { kind: 'left', request_id: null };
+  expect(endNotKept(not_kept, [lost])).toEqual(lost);
+  expect(endNotKept(not_kept, [lost, left])).toEqual(left);
+  expect(endNotKept(budgetRefusal, [lost])).toBeNull();
+  const end = endNotKept(not_kept, [left]) as Seen;
+  expect(faultsOf([end], [charge()])).toEqual([]);
+  expect(faultsOf([end], [charge(), charge({ request_id: OTHER })])).not.toEqual([]);
 });
 
 test('an answer under a key is free where another execution has the key and its gateway may have lost its lease, and only there', () => {

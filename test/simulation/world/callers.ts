@@ -1,6 +1,16 @@
 // Callers of a run: each sends its call, once or as often as its habit says, and reports what it saw.
 import { newUlid } from '@svc/core/kernel/index.ts';
-import { begunMs, bodyOf, isAfter, readAnswer, type Seen, type Sent } from '../../crash/caller.ts';
+import {
+  begunMs,
+  bodyOf,
+  endNotKept,
+  idsOf,
+  isAfter,
+  isForNow,
+  readAnswer,
+  type Seen,
+  type Sent,
+} from '../../crash/caller.ts';
 import type { Loop } from '../engine/loop.ts';
 import type { Asked } from './gateway.ts';
 import { isOpen } from './models.ts';
@@ -14,15 +24,12 @@ export type Reach = (gateway: 0 | 1, asked: Asked, sink: CallerSink) => boolean;
 const PATIENCE_MS = 200_000;
 const BETWEEN_MS = 1_500;
 const SLOW_READERS = 0.2;
-/** The call was made and charged, and its answer could not be kept: to its caller it is one whose end was lost. */
-const NOT_KEPT = 'idempotency_replay_unavailable';
 /** Official clients wait for so long before their first retry, or a quarter less; a gateway waits for them a second longer. */
 const CLIENT_PAUSE_MS = 500;
 const AWAITED_MS = 1_500;
 /** What only its provider can count. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
-const FOR_NOW = new Set(['idempotency_in_progress', 'service_unavailable', 'overloaded']);
 
 interface Try {
   readonly gateway: 0 | 1;
@@ -73,10 +80,6 @@ async function exchange(loop: Loop, reach: Reach, call: SimCall, how: Try): Prom
   return { kind: end === 'left' ? 'left' : 'lost', request_id };
 }
 
-function idsOf(all: readonly Seen[]): string[] {
-  return all.map(({ request_id }) => request_id).filter((id) => id !== null);
-}
-
 /**
  * Asks with an Idempotency-Key until there is an answer, and then once more. A caller without patience leaves a gateway that keeps
  * it waiting, and asks the other one.
@@ -90,23 +93,17 @@ async function sendKeyed(loop: Loop, reach: Reach, call: SimCall): Promise<Sent>
   for (;;) {
     const how = { gateway, headers, leave_after_ms };
     const got = await exchange(loop, reach, call, how);
-    const is_lost = got.kind === 'refused' && got.code === NOT_KEPT;
-    // Whoever left a try is charged for what was delivered until then.
-    const kind_lost = all.some(({ kind }) => kind === 'left') ? ('left' as const) : ('lost' as const);
-    const request_id = all.find(({ kind }) => kind === kind_lost)?.request_id ?? null;
-    const seen: Seen = is_lost ? { kind: kind_lost, request_id } : got;
+    const not_kept = endNotKept(got, all);
+    const seen = not_kept ?? got;
     all.push(seen);
     leave_after_ms = call.patience_ms;
     gateway = call.patience_ms === null ? loop.draw.pick([0, 1] as const) : ((1 - gateway) as 0 | 1);
-    const { kind } = seen;
-    if (is_lost) return { call, seen, again: null, late: false, ids: idsOf(all) };
-    const waits = kind === 'lost' || kind === 'left' || (kind === 'refused' && FOR_NOW.has(seen.code));
-    if (waits && loop.now_ms < deadline_ms) {
+    if (not_kept === null && isForNow(seen) && loop.now_ms < deadline_ms) {
       await pause(BETWEEN_MS);
       continue;
     }
     const again =
-      kind === 'final' ? await exchange(loop, reach, call, { ...how, leave_after_ms: null }) : null;
+      seen.kind === 'final' ? await exchange(loop, reach, call, { ...how, leave_after_ms: null }) : null;
     return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
   }
 }
