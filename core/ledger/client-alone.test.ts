@@ -3,12 +3,14 @@ import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
-import { createLog, type MicroUsd, newRequestId } from '../kernel/index.ts';
+import { type MicroUsd, newRequestId } from '../kernel/index.ts';
 import { type LedgerOptions, readBalance, readMeter } from './index.ts';
 import { startProxy } from './testing/proxy.ts';
 import {
+  AWAY,
   holdOf,
   journalDirectory,
+  keptLog,
   makeBook,
   openOwner,
   openTestLedger,
@@ -25,13 +27,10 @@ const url = await createTestLedger();
 const db = createPool(url);
 const owner = await openOwner(url);
 const journal = journalDirectory();
-let lines: Record<string, unknown>[] = [];
-const log = createLog('debug', 'test', {
-  write: (line: string | Uint8Array) => lines.push(JSON.parse(String(line))) > 0,
-});
+const { log, lines } = keptLog();
 
 beforeEach(() => {
-  lines = [];
+  lines.length = 0;
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
 });
 afterEach(() => {
@@ -148,7 +147,7 @@ test('while PostgreSQL is away that is said once, and it is asked twice a second
   await until(() => ledger.pending === 0);
   vi.advanceTimersByTime(500);
   const lease = await leaseOf(ledger.lease_id);
-  proxy.moveTo('postgres://svc@127.0.0.1:1/none');
+  proxy.moveTo(AWAY);
   proxy.cut();
   const settled = ledger.settle(settleOf(subject, newRequestId(), 5));
   await reported('ledger: PostgreSQL does not answer');
@@ -183,7 +182,7 @@ test('while PostgreSQL is away that is said once, and it is asked twice a second
 
 test('without traffic the renewal of the lease finds PostgreSQL back, asked for twice a second', async () => {
   const proxy = await startProxy(url);
-  proxy.moveTo('postgres://svc@127.0.0.1:1/none');
+  proxy.moveTo(AWAY);
   const ledger = await openTestLedger(proxy.url, journal.dir, { log, may_be_away: true });
   expect(ledger).toMatchObject({ healthy: false, lease_id: 0 });
   expect(said('ledger: PostgreSQL does not answer')).toHaveLength(1);
@@ -204,8 +203,7 @@ test('without traffic the renewal of the lease finds PostgreSQL back, asked for 
 });
 
 test('a ledger that must be there is not opened while it is away, and one that may be away is not where it cannot be used', async () => {
-  const away = 'postgres://svc@127.0.0.1:1/none';
-  await expect(openTestLedger(away, journal.dir, { log })).rejects.toThrow('ECONNREFUSED');
+  await expect(openTestLedger(AWAY, journal.dir, { log })).rejects.toThrow('ECONNREFUSED');
   const placement = {
     ...{ shard: 'a', places: [{ name: 'a', url }], url, follow: async () => false },
     ready: () => Promise.reject(new Error('unlisted')),
@@ -343,7 +341,7 @@ test('a client that ends gives up its lease, but not while settles wait in its j
   const other = await open();
   const hold = holdOf(other.subject, 10);
   await other.ledger.hold(hold);
-  other.proxy.moveTo('postgres://svc@127.0.0.1:1/none');
+  other.proxy.moveTo(AWAY);
   other.proxy.cut();
   const settled = other.ledger.settle(settleOf(other.subject, hold.request_id, 5));
   await reported('ledger: PostgreSQL does not answer');

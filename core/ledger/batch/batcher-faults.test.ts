@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { createTestLedger } from '../../../test/support/shards.ts';
 import { at, failed, openBatcher, settled, stopClocks, untilNow } from '../testing/flights.ts';
+import { AWAY } from '../testing/testing.ts';
 
 const url = await createTestLedger();
 stopClocks();
@@ -184,7 +185,7 @@ test('a connection that is lost while nobody uses it is found by the next batch'
 });
 
 test('where nobody listens it is tried until somebody does', async () => {
-  const urls = ['postgres://svc@127.0.0.1:1/none', url];
+  const urls = [AWAY, url];
   const { batcher, flights, reported } = openBatcher(url, {
     url: () => (urls.length > 1 ? urls.shift() : urls[0]) as string,
   });

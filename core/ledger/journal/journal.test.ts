@@ -15,8 +15,8 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { crc32, type Log, newRequestId, silentLog } from '../../kernel/index.ts';
-import { journalDirectory, settleOf, until } from '../testing/testing.ts';
+import { crc32, newRequestId, silentLog } from '../../kernel/index.ts';
+import { journalDirectory, keptLog, settleOf, until } from '../testing/testing.ts';
 import { Journal, readJournal } from './journal.ts';
 
 const subject = { book_id: 1, key_no: 2, project_no: 3 };
@@ -169,13 +169,6 @@ test('a line is whole when its checksum is that of its text', () => {
   expect(readJournal('')).toEqual({ settles: [], damaged: 0 });
 });
 
-/** A log that keeps what it is told. */
-function keptLog(): { log: Log; said: unknown[] } {
-  const said: unknown[] = [];
-  const at = (level: string) => (fields: object) => void said.push({ level, ...fields });
-  return { log: { ...silentLog, info: at('info'), warn: at('warn'), error: at('error') }, said };
-}
-
 test('a journal bears the name of its host, which says to others whether they can know its process', async () => {
   const { owner } = await written();
   expect(owner[0]).toBe(hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_'));
@@ -218,7 +211,7 @@ test('a file in which nothing is open goes when it is closed, and no directory s
 });
 
 test('what is booked while the disk refuses is not written again when it does not, and nobody is alarmed', async () => {
-  const { log, said } = keptLog();
+  const { log, lines } = keptLog();
   const journal = new Journal(dir, log);
   const [booked, open, last] = [aSettle(1), aSettle(2), aSettle(3)];
   await journal.append([booked, open]);
@@ -229,7 +222,7 @@ test('what is booked while the disk refuses is not written again when it does no
   rmSync(dir);
   await journal.append([last]);
   expect(read()).toEqual({ settles: [open, last], damaged: 0 });
-  expect(said).toEqual([]);
+  expect(lines).toEqual([]);
   await journal.close();
 });
 
@@ -284,20 +277,20 @@ test('of a dead process that left nothing open nothing is taken, written or said
   const { owner } = await written();
   const [host, pid, , nonce] = owner;
   writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), '');
-  const { log, said } = keptLog();
+  const { log, lines } = keptLog();
   expect(await new Journal(dir, log).adopt()).toEqual([]);
-  expect([files(), said]).toEqual([[], []]);
+  expect([files(), lines]).toEqual([[], []]);
 });
 
 test('what is adopted is said, and that lines are damaged, with the file where they are', async () => {
   const { text, owner } = await written();
   const [host, pid, , nonce] = owner;
   writeFileSync(join(dir, [host, pid, 1, nonce].join('~')), `00000000 {}\n${text}`);
-  const { log, said } = keptLog();
+  const { log, lines } = keptLog();
   const journal = new Journal(dir, log);
   await journal.adopt();
   const damaged = files().find((name) => name.endsWith('.damaged')) as string;
-  expect(said).toEqual([
+  expect(lines).toMatchObject([
     { level: 'error', journal: join(dir, damaged.replace('.damaged', '')), damaged: 1 },
     { level: 'info', settles: 1 },
   ]);

@@ -2,19 +2,16 @@
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestLedger } from '../../../test/support/shards.ts';
 import { createPool, type Pool } from '../../db/index.ts';
-import { createLog } from '../../kernel/index.ts';
+import { AWAY, keptLog } from '../testing/testing.ts';
 import { Lease } from './lease.ts';
 
 const SECONDS = 10;
 const url = await createTestLedger();
 const db = createPool(url);
-let lines: unknown[] = [];
-const log = createLog('debug', 'test', {
-  write: (line: string | Uint8Array) => lines.push(JSON.parse(String(line))) > 0,
-});
+const { log, lines } = keptLog();
 
 beforeEach(() => {
-  lines = [];
+  lines.length = 0;
   vi.useFakeTimers({ toFake: ['performance'] });
 });
 afterEach(() => {
@@ -115,7 +112,7 @@ test('one renewal is under way at a time, and after one that failed the next one
   await Promise.all([lease.renew(), lease.renew()]);
   expect((await rows()).length).toBe(before + 1);
   expect(lease.life).toBe(1);
-  const away = createPool('postgres://svc@127.0.0.1:1/none');
+  const away = createPool(AWAY);
   const lost = open(away);
   await expect(lost.renew()).rejects.toThrow('ECONNREFUSED');
   await expect(lost.renew()).rejects.toThrow('ECONNREFUSED');

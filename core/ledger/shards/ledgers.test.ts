@@ -10,17 +10,24 @@ import {
   type Placement,
   withLedgerSchema,
 } from '../../db/index.ts';
-import { createLog, newRequestId, now, shiftClock, silentLog } from '../../kernel/index.ts';
+import { newRequestId, now, shiftClock, silentLog } from '../../kernel/index.ts';
 import { measureLoad } from '../index.ts';
 import { startProxy } from '../testing/proxy.ts';
-import { holdOf, journalDirectory, makeBook, settleOf, subjectOf, until } from '../testing/testing.ts';
+import {
+  AWAY,
+  holdOf,
+  journalDirectory,
+  keptLog,
+  makeBook,
+  settleOf,
+  subjectOf,
+  until,
+} from '../testing/testing.ts';
 import { followWith } from './follow.ts';
 import { openLedgers } from './ledgers.ts';
 import { readLoad } from './load-store.ts';
 
 const HOUR_MS = 3_600_000;
-/** Nobody listens there. */
-const AWAY = 'postgres://svc@127.0.0.1:1/none';
 const url = await createTestDatabase();
 const far_url = withLedgerSchema(await createTestDatabase(), 'ledger_far');
 await migrateLedger(far_url);
@@ -113,10 +120,7 @@ test('where the main ledger cannot be reached none is left open', async () => {
 });
 
 test('a ledger that has moved is told in the log, and so is one that moved to where nobody can follow', async () => {
-  const lines: unknown[] = [];
-  const log = createLog('debug', 'test', {
-    write: (line: string | Uint8Array) => lines.push(JSON.parse(String(line))) > 0,
-  });
+  const { log, lines } = keptLog();
   const asked: unknown[] = [];
   const answers = [async () => true, async () => false, () => Promise.reject(new Error('unlisted'))];
   const placement = {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { staffContext } from '../../../test/support/provision.ts';
 import { createPool } from '../../db/index.ts';
-import { createLog, microUsd, newId, nowMs, ServiceError, shiftClock } from '../../kernel/index.ts';
+import { microUsd, newId, nowMs, ServiceError, shiftClock } from '../../kernel/index.ts';
 import {
   applyDueTasks,
   bookedCredit,
@@ -17,22 +17,18 @@ import {
   readBalance,
 } from '../index.ts';
 import { openBook } from '../store.ts';
+import { AWAY, keptLog } from '../testing/testing.ts';
 import { applyAfterCommit } from './apply.ts';
 
 const HOUR_MS = 3_600_000;
-/** Nobody listens there. */
-const AWAY = 'postgres://svc@127.0.0.1:1/none';
 const url = await createTestDatabase();
 const pool = createPool(url, { shards: [{ name: 'away', url: AWAY }] });
 const main = pool.shards.at('main');
-let lines: Record<string, unknown>[] = [];
-const log = createLog('debug', 'test', {
-  write: (line: string | Uint8Array) => lines.push(JSON.parse(String(line))) > 0,
-});
+const { log, lines } = keptLog();
 const context = staffContext(pool, log);
 
 beforeEach(() => {
-  lines = [];
+  lines.length = 0;
 });
 afterEach(() => shiftClock(0));
 afterAll(() => pool.end());
@@ -168,7 +164,7 @@ test('of a ledger that is away one book is asked in each turn, and the books of 
   });
   await order('main', two);
   for (const id of [first, second]) await setTries(id, 1);
-  lines = [];
+  lines.length = 0;
   expect(await applyDueTasks(pool, log)).toBe(1);
   expect((await orders(first)).map(({ tries }) => tries)).toEqual([2]);
   expect((await orders(second)).map(({ tries }) => tries)).toEqual([1]);

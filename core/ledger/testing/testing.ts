@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { ledgerNaming, ledgerSchemaOf } from '../../db/index.ts';
 import {
+  createLog,
   type Db,
+  type Log,
   type MicroUsd,
   microUsd,
   newRequestId,
@@ -111,6 +113,16 @@ export function journalDirectory(): { dir: string; remove: () => void } {
 
 /** For tests of what the ledger decides: a busy machine may keep a batch waiting longer than a gateway would. */
 export const PATIENT = { patience: { hold_ms: 20_000, settle_ms: 20_000 } } as const;
+
+/** The address of a ledger that is away: nobody listens there. */
+export const AWAY = 'postgres://svc@127.0.0.1:1/none';
+
+/** A log whose lines are kept, as they would be read. */
+export function keptLog(): { readonly log: Log; readonly lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string | Uint8Array) => lines.push(JSON.parse(String(line))) > 0;
+  return { log: createLog('debug', 'test', { write }), lines };
+}
 
 /** A client on `url` that logs nothing. */
 export function openTestLedger(
