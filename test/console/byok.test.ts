@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { REFUSAL, startKeyHost } from '../sim/key-host.ts';
 import { withClient } from '../support/books.ts';
 import { expectAccessible, lookAround, openPage, signedIn, startConsole } from './browser.ts';
-import { expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
+import { expectFocused, expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -47,7 +47,7 @@ test('a key is added by keyboard; the provider refuses it in its own words, whic
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog');
   const provider = dialog.getByLabel('Provider', { exact: true });
-  await expect.poll(() => provider.evaluate((it) => it === document.activeElement)).toBe(true);
+  await expectFocused(provider);
   await pressByKeyboard(page, dialog.getByRole('button', { name: 'Add key' }));
   await dialog.getByText('Choose whose key it is.').waitFor();
   await dialog.getByText('Paste the key as the provider gave it.').waitFor();

@@ -10,6 +10,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
+import { expectFocused } from './keyboard.ts';
 import { manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -38,7 +39,7 @@ test('a suite is made with its first case by keyboard; what is wrong stands at i
   await page.getByRole('button', { name: 'New suite' }).waitFor();
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog', { name: 'New suite' });
-  await dialog.getByLabel('Name of the suite').waitFor();
+  await expectFocused(dialog.getByLabel('Name of the suite'));
   await page.keyboard.press('Enter');
   await dialog.getByText('What the suite is called.').waitFor();
   await dialog.getByText('What is to be answered.').waitFor();

@@ -14,6 +14,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
+import { expectFocused } from './keyboard.ts';
 import { MODEL, manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
@@ -59,7 +60,7 @@ async function startByKeyboard(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog', { name: 'Run Replies' });
-  await dialog.getByLabel('Models').waitFor();
+  await expectFocused(dialog.getByLabel('Models'));
   await page.keyboard.type(MODEL);
   await dialog.getByRole('button', { name: 'Estimate' }).focus();
   await page.keyboard.press('Enter');

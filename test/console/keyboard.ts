@@ -99,6 +99,11 @@ export async function expectRowsReached(page: Page, where: string): Promise<void
   await expect.poll(() => page.evaluate<number>(UNSEEN), { message: where }).toBe(0);
 }
 
+/** `target` gets the focus without a key, as a dialog gives it to its first field a moment after it stands there. */
+export async function expectFocused(target: Locator): Promise<void> {
+  await expect.poll(() => target.evaluate((it) => it === document.activeElement)).toBe(true);
+}
+
 /** Presses Tab until `target` has the focus. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();

@@ -16,7 +16,7 @@ import {
   signedIn,
   startConsole,
 } from './browser.ts';
-import { expectFramesHold, expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
+import { expectFocused, expectFramesHold, expectRowsReached, pressByKeyboard, tabTo } from './keyboard.ts';
 import { MODEL, manage } from './stack.ts';
 
 vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
@@ -178,7 +178,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
 
   await pressByKeyboard(page, users.getByRole('button', { name: 'Export an end user' }));
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Your id of the end user').waitFor();
+  await expectFocused(dialog.getByLabel('Your id of the end user'));
   await page.keyboard.press('Enter');
   await dialog.getByText('Enter the id.').waitFor();
   await page.keyboard.insertText(USER);
@@ -193,7 +193,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
   await rowsOf(page).getByText('Export').waitFor();
 
   await pressByKeyboard(page, users.getByRole('button', { name: 'Erase an end user' }));
-  await dialog.getByLabel('Type the id again to erase').waitFor();
+  await expectFocused(dialog.getByLabel('Your id of the end user'));
   await page.keyboard.insertText(USER);
   await type(page, dialog.getByLabel('Type the id again to erase'), 'planted-user-0816');
   await page.keyboard.press('Enter');
@@ -234,7 +234,7 @@ test('an end user is exported to a file and erased once the id is typed twice; t
   await dialog.waitFor({ state: 'hidden' });
 
   await pressByKeyboard(page, users.getByRole('button', { name: 'Erase an end user' }));
-  await dialog.getByLabel('Type the id again to erase').waitFor();
+  await expectFocused(dialog.getByLabel('Your id of the end user'));
   await page.keyboard.insertText(USER);
   await type(page, dialog.getByLabel('Type the id again to erase'), USER);
   await page.keyboard.press('Enter');

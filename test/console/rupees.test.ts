@@ -10,7 +10,7 @@ import {
   picture,
   startConsole,
 } from './browser.ts';
-import { pressByKeyboard, tabTo } from './keyboard.ts';
+import { expectFocused, pressByKeyboard, tabTo } from './keyboard.ts';
 
 const { stack, browser, owner } = await startConsole();
 beforeAll(async () => {
@@ -198,7 +198,7 @@ test('by keyboard alone UPI is allowed at the checkout, the rule is set, and cre
   await pressByKeyboard(page, card.getByRole('button', { name: 'Change' }));
   const rule = page.getByRole('dialog', { name: 'Automatic top-up' });
   const below = rule.getByLabel('When the balance falls below, in USD');
-  await expect.poll(() => below.evaluate((it) => it === document.activeElement)).toBe(true);
+  await expectFocused(below);
   await page.keyboard.press('Control+A');
   await page.keyboard.type('7');
   await tabTo(page, rule.getByLabel('Add, in INR'));
@@ -207,9 +207,7 @@ test('by keyboard alone UPI is allowed at the checkout, the rule is set, and cre
   await page.keyboard.press('Enter');
   await rule.waitFor({ state: 'detached' });
   // The focus is where it was, so the next Tab goes on from there.
-  await expect
-    .poll(() => card.getByRole('button', { name: 'Change' }).evaluate((it) => it === document.activeElement))
-    .toBe(true);
+  await expectFocused(card.getByRole('button', { name: 'Change' }));
   await card.getByText(/When the balance falls below \$7\.00, add ₹3,000\.00/).waitFor();
   await pressByKeyboard(page, page.getByRole('main').getByText('Add credits', { exact: true }));
   const buy = page.getByRole('dialog', { name: 'Add credits' });
