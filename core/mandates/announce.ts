@@ -11,6 +11,8 @@ import type { Mandate } from './types.ts';
 import { type AttemptName, callsOf, chargeRequest, readWhole, type Whole } from './whole.ts';
 
 const HOUR_MS = 3_600_000;
+/** The clock of the process that hears of a rail's notice may be behind the rail's: a debit is never early by that. */
+const CLOCKS_MS = 60_000;
 
 /** Lets the rail make the order and give its notice; null where it needs neither. */
 async function orderOf(context: Context, whole: Whole, earliest: Date): Promise<string | null> {
@@ -66,21 +68,31 @@ export async function announceAttempt(context: Context, name: AttemptName): Prom
   });
 }
 
-/** Notes that a notice has arrived, or cannot: then nothing may be debited. */
+/**
+ * Notes that a notice has arrived, or cannot: then nothing may be debited. One that a rail gave is of an order; null: it was our
+ * mail. Of an order that will not be debited it says nothing: where two workers ask at once, a rail makes one for each.
+ */
 export async function noteNotice(
   context: Pick<Context, 'db' | 'now'>,
-  args: { topup_id: Id<'topup'>; delivered: boolean },
+  args: { topup_id: Id<'topup'>; order_ref: string | null; delivered: boolean },
 ): Promise<void> {
   const { db } = context;
   const found = await findAttempt(db, { topup_id: args.topup_id });
   if (found === null) return;
   await lockAuto(db, found.org_id);
-  const { attempt, mandate } = await readWhole(context, found);
+  const { attempt, mandate, topup } = await readWhole(context, found);
   if (attempt.ended_at !== null || attempt.notified_at !== null || attempt.notice_failed) return;
   const at = context.now();
+  const { order_ref: gateway_ref } = args;
+  if (gateway_ref !== null) {
+    // The rail may be faster than our note of its order, which then is this one.
+    if ((topup.gateway_ref ?? gateway_ref) !== gateway_ref) return;
+    await nameOrder(db, { id: topup.id, gateway_ref, checkout_url: null, at });
+  }
   const { status } = attempt;
   if (args.delivered) {
-    const due_at = new Date(at.getTime() + mandate.notify_hours * HOUR_MS);
+    const more_ms = gateway_ref === null ? 0 : CLOCKS_MS;
+    const due_at = new Date(at.getTime() + mandate.notify_hours * HOUR_MS + more_ms);
     await moveAttempt(db, attempt, { status, notified_at: at, due_at });
   } else await moveAttempt(db, attempt, { status, notice_failed: true });
   await signalWorkflow(db, { workflow_id: attemptWorkflowId(attempt), name: 'noticed', args: {}, at });
@@ -102,7 +114,8 @@ export async function noteMailedNotice(
   const { mandate } = await readWhole(context, found);
   if (!isByMail(context, mandate)) return;
   const { sent, waiting } = await readDelivery(db, { template: NOTICE, reference: topup_id });
-  if (sent > 0 || waiting === 0) await noteNotice(context, { topup_id, delivered: sent > 0 });
+  if (sent > 0 || waiting === 0)
+    await noteNotice(context, { topup_id, order_ref: null, delivered: sent > 0 });
 }
 
 /** Whether the notice of a debit that is due did not reach anybody after all: all its mails came back. */

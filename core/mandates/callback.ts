@@ -34,11 +34,10 @@ export async function takeNoticeFact(
   rail: RailName,
   fact: NoticeFact,
 ): Promise<CallbackAnswer> {
-  // The rail may be faster than our note of its order.
   const by_order = await findTopupByOrder(context.db, { rail, order_ref: fact.order_ref });
   const named = fact.topup_id !== null && isId('topup', fact.topup_id) ? fact.topup_id : null;
   const topup_id = by_order ?? named;
   if (topup_id === null) return IGNORED;
-  await noteNotice(context, { topup_id, delivered: fact.delivered });
+  await noteNotice(context, { topup_id, order_ref: fact.order_ref, delivered: fact.delivered });
   return { ...NOBODY, topup: topup_id };
 }

@@ -142,7 +142,11 @@ test('a debit waits a day from the delivery of its notice, is made once, and the
   pass(23 * HOUR);
   await chargeAttempt(context, attempt);
   expect(await last(org)).toMatchObject({ status: 'waiting', sent_at: null });
-  pass(HOUR + 1_000);
+  // The clock that noted the delivery may be a minute behind the rail's.
+  pass(HOUR + 58_000);
+  await chargeAttempt(context, attempt);
+  expect(await last(org)).toMatchObject({ status: 'waiting', sent_at: null });
+  pass(3_000);
   await chargeAttempt(context, attempt);
   await news();
   expect(await last(org)).toMatchObject({ status: 'succeeded' });

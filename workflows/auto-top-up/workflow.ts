@@ -47,9 +47,11 @@ const defaults: ActivityOptions = {
 };
 
 const { readAttempt } = proxyActivities<AutoTopupActivities>({ ...defaults, summary: 'where it stands' });
-const { announceAttempt } = proxyActivities<AutoTopupActivities>({ ...defaults, summary: 'give notice' });
+/** Up to five questions to a rail, of ten seconds at most: who still asks gets no successor that asks too. */
+const asking: ActivityOptions = { ...defaults, startToCloseTimeout: '1 minute' };
+const { announceAttempt } = proxyActivities<AutoTopupActivities>({ ...asking, summary: 'give notice' });
 const { chargeAttempt } = proxyActivities<AutoTopupActivities>({
-  ...defaults,
+  ...asking,
   summary: 'make the debit, once',
 });
 const { endAttempt } = proxyActivities<AutoTopupActivities>({ ...defaults, summary: 'note how it ended' });

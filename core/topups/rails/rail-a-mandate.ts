@@ -165,18 +165,26 @@ async function charge(ask: Ask, request: ChargeRequest, read: Read): Promise<Cha
   const { gateway_ref, customer_ref, token_ref } = request;
   if (gateway_ref === null) throw new Error(`${request.topup_id} has no order`);
   const contact = await contactOf(ask, request.setup_ref);
-  await ask(({ sdk }) =>
-    sdk.payments.createRecurringPayment({
-      ...debitOf(request),
-      email: request.email ?? 'void@razorpay.com',
-      contact,
-      order_id: gateway_ref,
-      customer_id: customer_ref,
-      token: token_ref,
-      recurring: '1',
-      description: request.description,
-    } as never),
-  );
+  try {
+    await ask(({ sdk }) =>
+      sdk.payments.createRecurringPayment({
+        ...debitOf(request),
+        email: request.email ?? 'void@razorpay.com',
+        contact,
+        order_id: gateway_ref,
+        customer_id: customer_ref,
+        token: token_ref,
+        recurring: '1',
+        description: request.description,
+      } as never),
+    );
+  } catch (error) {
+    if (!(error instanceof RailError) || !error.declined) throw error;
+    // Where another worker has asked meanwhile, the rail refuses a second debit: the first one counts.
+    const other = await read(gateway_ref);
+    if (other === null) throw error;
+    return other;
+  }
   return (await read(gateway_ref)) ?? { gateway_ref, facts: [] };
 }
 

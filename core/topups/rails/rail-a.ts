@@ -68,7 +68,7 @@ async function createOrder(ask: Ask, request: CheckoutRequest): Promise<string> 
  * Payments of an order as facts, oldest first, and the fees of those that were captured.
  * @throws RailError where one is of another order, or was captured and cannot be read.
  */
-function stateOf(gateway_ref: string, payments: readonly JsonObject[]): CheckoutState {
+export function stateOf(gateway_ref: string, payments: readonly JsonObject[]): CheckoutState {
   if (payments.some(({ order_id }) => order_id !== gateway_ref))
     throw unreadable('with a payment of another order');
   const facts: TopupFact[] = [];

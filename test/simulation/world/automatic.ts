@@ -1,4 +1,4 @@
-// Automatic top-ups: calls bring a balance below its threshold, the leader's job looks at balances, perhaps two leaders at once, and
+// Automatic top-ups, by card or by UPI after a notice: calls bring a balance below its threshold, the leader's job looks at balances, perhaps two leaders at once, and
 // the steps of the workflow follow, repeated as Temporal repeats them, some by two workers at once.
 import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { actOnMandate, lookAtBalances, skipAttempt } from '@svc/core/mandates/index.ts';
@@ -16,8 +16,9 @@ import type { Planned } from './plan.ts';
 import type { Order, RailBooks } from './rails.ts';
 import { withClient } from './verdict.ts';
 
-/** So many seeds have automatic top-ups in their run; those of the others stay what they were without. */
+/** Of so many seeds one debits a card, and one UPI; the runs of the others stay what they were without. */
 const EACH = 7;
+const WHO = [3, 5];
 const CALLS_EACH = 3;
 const STEPS_MAX = 60;
 
@@ -27,11 +28,13 @@ export interface AutomaticOrg {
   readonly mandate_id: Id<'mandate'>;
   /** Secret of a key. */
   readonly key: string;
+  /** Its rail gives notice before each debit. */
+  readonly is_announced: boolean;
 }
 
 export interface AutomaticParts {
   readonly loop: Loop;
-  readonly org: AutomaticOrg;
+  readonly orgs: readonly [AutomaticOrg, AutomaticOrg];
   readonly books: RailBooks;
   readonly payments: Payments;
   readonly inGateway: Within;
@@ -42,8 +45,9 @@ type Open = Pick<AttemptRow, 'attempt_no' | 'topup_id'>;
 
 export class Automatic {
   readonly #parts: AutomaticParts;
-  readonly #takes_part: boolean;
-  readonly #reports: Promise<void>[] = [];
+  /** Who takes part; null where nobody does. */
+  readonly #org: AutomaticOrg | null;
+  readonly #reports: Promise<unknown>[] = [];
   /** Of the open attempt: when it was last asked for at the rail, and whether it was put before the staff. */
   #done_ms = -1;
   #is_reported = false;
@@ -52,14 +56,20 @@ export class Automatic {
 
   constructor(parts: AutomaticParts) {
     this.#parts = parts;
-    this.#takes_part = parts.loop.seed % EACH === 3;
-    parts.books.debits.taken = (order) => void this.#reports.push(this.#report(order));
+    const { orgs, loop, books } = parts;
+    this.#org = orgs[WHO.indexOf(loop.seed % EACH)] ?? null;
+    books.debits.taken = (order) => void this.#reports.push(this.#report(order));
+    books.announced.onEvent = (callback, paid) => {
+      const { payments } = parts;
+      if (paid === null) this.#reports.push(payments.deliver('rail-a', callback));
+      else this.#reports.push(payments.report(paid, paid.payments.at(-1) as string, callback));
+    };
   }
 
   /** What calls the organization makes: some of those that were planned for others. */
   share(calls: readonly Planned[]): readonly Planned[] {
-    if (!this.#takes_part) return calls;
-    const { key } = this.#parts.org;
+    if (this.#org === null) return calls;
+    const { key } = this.#org;
     return calls.map(({ call, at_ms }) => {
       const is_its = call.no % CALLS_EACH === 0 && call.habit !== 'retries' && call.model !== 'sim/expensive';
       return { call: is_its ? { ...call, key } : call, at_ms };
@@ -67,13 +77,14 @@ export class Automatic {
   }
 
   async all(): Promise<void> {
-    if (!this.#takes_part) return;
+    const org = this.#org;
+    if (org === null) return;
     const { draw } = this.#parts.loop;
     for (let looks = draw.int(2, 6); looks > 0; looks--) {
       await pause(draw.unit() * 1_200);
       await Promise.all([this.#look(1), ...(draw.unit() < 0.3 ? [this.#look(1)] : [])]);
-      if (draw.unit() < 0.15) await this.#intervene();
-      if (draw.unit() < 0.9) await this.#step(1, false);
+      if (draw.unit() < 0.15) await this.#intervene(org);
+      if (draw.unit() < 0.9) await this.#step(org, 1, false);
     }
   }
 
@@ -82,10 +93,10 @@ export class Automatic {
     return insist(this.#parts.inWorker, look, tries);
   }
 
-  /** A person skips the debit, or pauses the mandate and resumes it. */
-  async #intervene(): Promise<void> {
-    const { loop, inGateway, org } = this.#parts;
-    const { org_id, mandate_id: id } = org;
+  /** A person skips the debit, or pauses the mandate and resumes it; or its payer does so at his bank. */
+  async #intervene({ org_id, mandate_id: id, is_announced }: AutomaticOrg): Promise<void> {
+    const { loop, inGateway, books } = this.#parts;
+    if (is_announced && loop.draw.unit() < 0.4) return books.announced.turn();
     const open = await this.#open();
     const tried = (work: (context: Context) => Promise<unknown>) =>
       inGateway((context) => context.transaction(work)).catch(() => null);
@@ -113,8 +124,8 @@ export class Automatic {
   }
 
   /** The step that is due of the attempt that is open, or will be where time `passes`; false where none is open. */
-  async #step(tries: number, passes: boolean): Promise<boolean> {
-    const { loop, inWorker, org } = this.#parts;
+  async #step({ org_id }: AutomaticOrg, tries: number, passes: boolean): Promise<boolean> {
+    const { loop, inWorker } = this.#parts;
     const open = await this.#open();
     if (open === undefined) return true;
     if (open === null) {
@@ -122,7 +133,7 @@ export class Automatic {
       this.#is_reported = this.#is_charging = false;
       return false;
     }
-    const args = { org_id: org.org_id, attempt_no: open.attempt_no };
+    const args = { org_id, attempt_no: open.attempt_no };
     const does = async (context: Context): Promise<AttemptReport> => {
       const steps = autoTopupActivities(() => context);
       const report = await steps.readAttempt(args);
@@ -158,15 +169,18 @@ export class Automatic {
 
   /** A last look, and whatever has begun comes to its end. */
   async end(): Promise<void> {
-    if (!this.#takes_part) return;
+    const org = this.#org;
+    if (org === null) return;
     await this.#look(TRIES);
-    for (let steps = STEPS_MAX; steps > 0 && (await this.#step(TRIES, true)); steps--);
+    const { draw } = this.#parts.loop;
+    for (let steps = STEPS_MAX; steps > 0 && (await this.#step(org, TRIES, true)); steps--)
+      if (org.is_announced && draw.unit() < 0.2) await this.#intervene(org);
     await Promise.all(this.#reports);
   }
 
   /** Compares attempts with the debits that the rail has. */
   async judge(): Promise<string[]> {
-    return this.#takes_part ? judgeAttempts(this.#parts.books) : [];
+    return this.#org === null ? [] : judgeAttempts(this.#parts.books);
   }
 }
 
@@ -185,16 +199,18 @@ const ATTEMPTS_SQL = `
     from auto_topup_attempt a join topup t on t.id = a.topup_id order by a.attempt_no`;
 
 /** What was bought with the debits is judged like every payment. */
-async function judgeAttempts({ orders }: RailBooks): Promise<string[]> {
+async function judgeAttempts({ orders, announced }: RailBooks): Promise<string[]> {
   const { rows } = await withClient(DATABASE_URL, (client) => client.query<AttemptRow>(ATTEMPTS_SQL));
-  const debits = new Map(
-    [...orders.values()].filter(({ is_debit }) => is_debit).map((order) => [order.topup_id, order]),
+  // An order alone, which a notice needs, is no debit.
+  const asked = [...orders.values()].filter(
+    ({ is_debit, payments, failure }) => is_debit && (payments.length > 0 || failure !== null),
   );
-  const faults: string[] = [];
+  const debits = Map.groupBy(asked, ({ topup_id }) => topup_id);
+  const faults = [...announced.broken];
   let before: AttemptRow | null = null;
   for (const row of rows) {
     const { attempt_no: no, status, topup_status, sent_at, created_at, ended_at } = row;
-    const taken = debits.get(row.topup_id)?.payments.length ?? 0;
+    const taken = (debits.get(row.topup_id) ?? []).reduce((sum, { payments }) => sum + payments.length, 0);
     if (ended_at === null) faults.push(`attempt ${no} is still ${status}`);
     if (taken > 1) faults.push(`attempt ${no} debited ${taken} times`);
     if ((status === 'succeeded') !== taken > 0)

@@ -46,8 +46,8 @@ const PIECES = 20;
 const PIECE_MICRO = 150;
 /** Paid and granted credit of who gives gifts, of each so many lots: enough for one or two gifts. */
 const GIVEN = { lots: 4, paid_micro: 900_000, granted_micro: 600_000 };
-/** What it sets, and how far its balance is above the threshold: a call. */
-const AUTOMATIC = { threshold_micro: 5_000_000, amount_minor: 2_500 };
+/** Of who is debited automatically, and how far its balance is above the threshold: a call. */
+const THRESHOLD_MICRO = 5_000_000;
 const AUTOMATIC_ABOVE_MICRO = 20;
 /** Where organizations are made. */
 const at = { database_url: DATABASE_URL, shards: SHARDS, shard: 'a' };
@@ -69,7 +69,8 @@ export interface Installation {
   readonly takers: readonly Id<'org'>[];
   /** On a plan with a fee: one with the credit for it, and one that has to pay in first. */
   readonly subscribers: readonly [Id<'org'>, Id<'org'>];
-  readonly automatic: AutomaticOrg;
+  /** One is debited by card, the other by UPI a day after a notice. */
+  readonly automatic: readonly [AutomaticOrg, AutomaticOrg];
   /** A mutation: what a dead process leaves on its disk goes with it. */
   readonly loses_journals: boolean;
 }
@@ -184,20 +185,38 @@ async function makeOwner(services: { catalog: CatalogHandle; root_key: RootKeyRi
   return made;
 }
 
+interface Debited {
+  readonly slug: string;
+  readonly country: string;
+  readonly billing_address?: { readonly state_code: string };
+  readonly method: 'card' | 'upi';
+  readonly amount_minor: number;
+}
+
+const BY_CARD: Debited = { slug: 'automatic', country: 'US', method: 'card', amount_minor: 2_500 };
+const BY_UPI: Debited = {
+  ...{ slug: 'announced', country: 'IN', billing_address: { state_code: '29' } },
+  ...{ method: 'upi', amount_minor: 150_000 },
+};
+
 /** An organization whose calls soon bring it below the threshold of its automatic top-up. */
-async function makeAutomatic(root_key: RootKeyRing): Promise<AutomaticOrg> {
-  const { threshold_micro } = AUTOMATIC;
-  const live_micro_usd = threshold_micro + AUTOMATIC_ABOVE_MICRO;
-  const { org_id, live_key } = await provision({ ...at, slug: 'automatic', live_micro_usd });
+async function makeAutomatic(
+  root_key: RootKeyRing,
+  { slug, country, method, amount_minor, ...address }: Debited,
+): Promise<AutomaticOrg> {
+  const live_micro_usd = THRESHOLD_MICRO + AUTOMATIC_ABOVE_MICRO;
+  const { org_id, live_key } = await provision({ ...at, slug, country, live_micro_usd });
   const pool = createPool(DATABASE_URL, { max: 1, shards: SHARDS });
-  await setBilling(pool, { org_id, at: new Date(MADE_MS), billing_email: 'automatic@example.com' });
+  const billing_email = `${slug}@example.com`;
+  await setBilling(pool, { org_id, at: new Date(MADE_MS), ...address, billing_email });
   const books = new RailBooks(currentLoop() as Loop);
   const context = paymentContext({ pool, root_key, books, log: silentLog });
-  const { id } = (await createMandate(context, { org_id, method: 'card' })).mandate;
+  const { id } = (await createMandate(context, { org_id, method })).mandate;
   await pollMandate(context, { mandate_id: id });
-  await context.transaction((context) => setAutoTopup(context, { org_id, enabled: true, ...AUTOMATIC }));
+  const wanted = { org_id, enabled: true, threshold_micro: THRESHOLD_MICRO, amount_minor };
+  await context.transaction((context) => setAutoTopup(context, wanted));
   await pool.end();
-  return { org_id, mandate_id: id, key: live_key };
+  return { org_id, mandate_id: id, key: live_key, is_announced: method === 'upi' };
 }
 
 async function loadCatalog(dir: string): Promise<CatalogHandle> {
@@ -230,7 +249,11 @@ export async function openInstallation(broken: Broken | null = null): Promise<In
       const root_key = loadRootKey(join(dir, 'keyring.json'));
       const [owner, client] = (await makeOwner({ catalog, root_key })).keys.map(({ secret }) => secret);
       const keys = { ...orgs.keys, owner: owner as string, client: client as string };
-      return { ...orgs, keys, catalog, root_key, automatic: await makeAutomatic(root_key) };
+      const automatic = [
+        await makeAutomatic(root_key, BY_CARD),
+        await makeAutomatic(root_key, BY_UPI),
+      ] as const;
+      return { ...orgs, keys, catalog, root_key, automatic };
     });
     await broken?.apply(engines['ledger.sim'].postgres);
     await keep(engines);

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { type Id, readConfig } from '@svc/core/kernel/index.ts';
 import { openRails, type Rail, RailError } from '@svc/core/topups/index.ts';
 import type { Loop } from '../engine/loop.ts';
+import { AnnouncedDebits } from './announced.ts';
 import { Debits, factsOf } from './debits.ts';
 import { MoneyBack } from './money-back.ts';
 
@@ -39,7 +40,7 @@ export interface Order {
   readonly refunded: Set<string>;
   /** Payments that the product has heard of by an event. */
   readonly reported: Set<string>;
-  /** Of a card that is kept, without its holder. */
+  /** Made while the payer was away. */
   readonly is_debit: boolean;
   /** Why nothing was paid, where nothing will be. */
   readonly failure: Extract<TopupFact, { kind: 'failed' }> | null;
@@ -52,6 +53,7 @@ export class RailBooks {
   readonly rails: Readonly<Record<RailName, Rail>>;
   readonly back: MoneyBack;
   readonly debits: Debits;
+  readonly announced: AnnouncedDebits;
   readonly #loop: Loop;
   /** How often, of 1, a rail does not answer; it may have done what it was asked for. */
   away = 0;
@@ -60,6 +62,10 @@ export class RailBooks {
     this.#loop = loop;
     this.back = new MoneyBack(loop);
     this.debits = new Debits(loop, this.orders);
+    this.announced = new AnnouncedDebits({
+      ...{ loop, orders: this.orders, ask: (what, work) => this.#ask(what, work) },
+      wordsOf: (order, payment) => this.#wordsOfA(order, payment),
+    });
     this.rails = { 'rail-a': this.#open('rail-a'), 'rail-b': this.#open('rail-b') };
   }
 
@@ -67,7 +73,10 @@ export class RailBooks {
     const own = real[name] as Rail;
     return {
       ...{ name, live: own.live, opening: own.opening, books: own.books },
-      mandates: name === 'rail-b' ? this.debits.mandates((what, work) => this.#ask(what, work)) : null,
+      mandates:
+        name === 'rail-a'
+          ? this.announced.mandates
+          : this.debits.mandates((what, work) => this.#ask(what, work)),
       createCheckout: (request) => this.#ask('createCheckout', () => this.#create(name, request)),
       readCheckout: (ref) => this.#ask('readCheckout', () => this.#read(ref)),
       closeCheckout: (ref) =>
@@ -125,6 +134,7 @@ export class RailBooks {
 
   #read(ref: string): Awaited<ReturnType<Rail['readCheckout']>> {
     const order = this.#order(ref);
+    if (order.rail === 'rail-a' && order.is_debit) return this.announced.stateOf(ref);
     const fees = Object.fromEntries(order.payments.map((payment) => [payment, FEE_MINOR]));
     return { facts: factsOf(order), fees };
   }

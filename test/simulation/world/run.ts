@@ -106,7 +106,7 @@ export class World {
     this.gifts = new Gifts({ ...{ loop, givers, takers }, ...within });
     this.plan_fees = new PlanFees({ ...{ loop, subscribers }, ...within });
     this.automatic = new Automatic({
-      ...{ loop, org: automatic, books: this.books, payments: this.payments },
+      ...{ loop, orgs: automatic, books: this.books, payments: this.payments },
       ...within,
     });
     const post = (no: 0 | 1): Post => ({ no, actor: null, gateway: null, sinks: new Set(), killed: false });

@@ -223,6 +223,20 @@ describe('a debit', () => {
     expect(asked[0]?.body).toMatchObject(nobody);
   });
 
+  test('that is refused because another worker has asked meanwhile is that one; else it is refused', async () => {
+    const unregistered = { ...request, setup_ref: null };
+    tell(NO, { body: { items: [debit] } });
+    expect(await mandates.charge(unregistered)).toEqual(charged);
+    tell(NO, { body: { items: [{ ...debit, status: 'created', captured: false }] } });
+    expect(await mandates.charge(unregistered)).toEqual({ ...charged, facts: [] });
+    tell(NO, { body: { items: [] } });
+    await expect(mandates.charge(unregistered)).rejects.toMatchObject({ declined: true });
+    // Where there is no answer nobody knows, and it is asked for later.
+    tell(AWAY);
+    await expect(mandates.charge(unregistered)).rejects.toMatchObject({ declined: false });
+    expect(asked).toHaveLength(1);
+  });
+
   test('without an order is a defect, and nobody is asked', async () => {
     tell();
     await expect(mandates.charge({ ...request, gateway_ref: null })).rejects.toThrow('tup_1 has no order');
