@@ -4,7 +4,14 @@ import { proposeRatesOperation } from '@svc/core/desk/index.ts';
 import { createStaff } from '@svc/core/identity/index.ts';
 import { type Context, type Id, newRequestId, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
-import { listStaffItems, openFx, planRates, putStaffItem, setRates } from '@svc/core/topups/index.ts';
+import {
+  listStaffItems,
+  openFx,
+  planRates,
+  putStaffItem,
+  readRates,
+  setRates,
+} from '@svc/core/topups/index.ts';
 import { describe, expect, test } from 'vitest';
 import { countWaiting, holding } from './holding.ts';
 import { atTime, startWorld } from './world.ts';
@@ -40,6 +47,14 @@ const plan = (day: string, ...rates: { currency: 'INR' | 'EUR' | 'JPY'; rate: st
 const inr = (rate: string) => ({ currency: 'INR', rate }) as const;
 const refusal = (param: string, words: string) => ({
   ...{ code: 'invalid_request', param, message: expect.stringContaining(words) },
+});
+
+test('rates of the release do not age, those of a source do', async () => {
+  await clear();
+  await keep('2026-11-20', 'in_force');
+  const years_later = new Date('2031-01-01T00:00:00.000Z');
+  expect(await readRates(world.pool, openFx('static'), years_later)).toMatchObject({ stale: false });
+  expect(await readRates(world.pool, money_in.fx, years_later)).toMatchObject({ stale: true });
 });
 
 describe('rates of a day', () => {

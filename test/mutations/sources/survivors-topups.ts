@@ -278,4 +278,40 @@ export const ofTopups: readonly Survivor[] = [
     to: '"Stryker was here!"',
     why: 'neither has the 64 digits of a signature',
   },
+  {
+    file: 'core/topups/rails/rail-a-books.ts',
+    text: '() => false',
+    to: '() => undefined',
+    why: 'either ends no list',
+  },
+  {
+    file: 'core/topups/rails/rail-a-books.ts',
+    text: `''`,
+    to: '"Stryker was here!"',
+    why: 'neither is a kind of a settled line',
+  },
+  {
+    file: 'core/topups/fx/source.ts',
+    text: 'mirror !== undefined',
+    to: 'true',
+    why: 'a short cut: what is no text is no address',
+  },
+  {
+    file: 'core/topups/fx/refresh.ts',
+    text: 'newest.fx_day >= day.fx_day',
+    to: 'newest.fx_day > day.fx_day',
+    why: 'a short cut: a day that is known stays as it is',
+  },
+  {
+    file: 'core/topups/fx/refresh.ts',
+    text: 'newest === null',
+    to: 'false',
+    why: 'for types: what jumped has a day before it; where there is none, the other place fails',
+  },
+  {
+    file: 'core/topups/fx/refresh.ts',
+    text: 'message.slice(0, 500)',
+    to: 'message',
+    why: 'no message of a fetch or of a parser is that long',
+  },
 ];

@@ -105,6 +105,13 @@ describe('a list', () => {
     expect(whats().slice(2)).toEqual([0, 100].map((skip) => `GET /v1/disputes?count=100&skip=${skip}`));
   });
 
+  test('of disputes goes on where the last of a page began with the time itself', async () => {
+    const first = { ...dispute, created_at: 1_000 };
+    tell(list(), list(), list(...full(dispute).slice(1), first), list(first));
+    const whole = { from: new Date(1_000_000), to: new Date(2_000_000) };
+    expect((await books.readDay(whole)).disputes).toHaveLength(101);
+  });
+
   test('without items, or without an end, is refused', async () => {
     tell({ body: { items: null } });
     await expect(books.readDay(time)).rejects.toMatchObject(little('a list without items'));
