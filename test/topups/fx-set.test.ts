@@ -98,7 +98,9 @@ describe('rates of a day', () => {
     await keep('2026-11-20', 'in_force');
     for (const day of ['nonsense', '2026-02-30', '2026-11-25T00:00:00Z'])
       await expect(plan(day, inr('90'))).rejects.toMatchObject(refusal('day', 'Expected a day'));
-    await expect(plan('2026-11-26', inr('90'))).rejects.toMatchObject(refusal('day', 'yet to come'));
+    await expect(plan('2026-11-26', inr('90'))).rejects.toMatchObject(
+      refusal('day', 'yet to come; today is 2026-11-25, in UTC'),
+    );
     for (const day of ['2026-11-20', '2026-11-19'])
       await expect(plan(day, inr('90'))).rejects.toMatchObject(refusal('day', 'in force'));
     expect((await plan('2026-11-21', inr('90'))).day.fx_day).toBe('2026-11-21');
@@ -135,13 +137,13 @@ describe('setting', () => {
     });
     expect(await items()).toEqual([]);
     const audit = await rows(
-      `select action, org_id, target_type, target_id, before, after, reason from audit_entry
+      `select action, org_id, target_type, target_id, target_display, before, after, reason from audit_entry
         where action = 'staff.fx.set'`,
     );
     expect(audit).toEqual([
       {
         ...{ action: 'staff.fx.set', org_id: '', target_type: 'fx_day', target_id: '2026-11-24' },
-        before: { day: '2026-11-20', INR: '88.00000000' },
+        ...{ target_display: 'json 2026-11-24', before: { day: '2026-11-20', INR: '88.00000000' } },
         ...{ after: { INR: '90.00000000' }, reason: 'the source is away' },
       },
     ]);

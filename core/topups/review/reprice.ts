@@ -33,8 +33,7 @@ export function repriced(
   };
   // Rounding moves the tax by one unit a part at most: a few steps down find the largest amount that fits.
   let net = mulDivFloor(paid_minor, 10_000, 10_000 + rate_bps) + 2;
-  while (net > 0 && net + taxOf(net) > paid_minor) net--;
-  if (net < 1) return null;
+  while (net + taxOf(net) > paid_minor) net--;
   const tax_minor = taxOf(net);
   const amount_minor = paid_minor - tax_minor;
   const credits_micro = creditsFor(amount_minor, currency, rateFromText(topup.fx_rate));
