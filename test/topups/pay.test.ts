@@ -1,5 +1,16 @@
 // Our page to pay on, for a rail that has none of its own: what it shows and sends, and whom it opens to.
-import { deriveFrom, hmacSha256, isId, newRequestId } from '@svc/core/kernel/index.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  addRootKey,
+  deriveFrom,
+  hmacSha256,
+  isId,
+  loadRootKey,
+  newRequestId,
+  promoteRootKey,
+} from '@svc/core/kernel/index.ts';
 import { setBilling } from '@svc/core/orgs/index.ts';
 import {
   cancelTopup,
@@ -11,6 +22,7 @@ import {
   type Topup,
 } from '@svc/core/topups/index.ts';
 import { describe, expect, test } from 'vitest';
+import { atFileEnd } from '../support/ends.ts';
 import { atTime, startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -121,7 +133,24 @@ describe('an address to pay at', () => {
     expect(checkoutUrl(without, { id, gateway: 'rail-a', checkout_url })).toBe(checkout_url);
   });
 
-  test('opens under any key of the ring, each for this purpose, and for its own top-up', () => {
+  test('opens under any key of the ring', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-pay-'));
+    atFileEnd(async () => rmSync(dir, { recursive: true }));
+    const path = join(dir, 'keyring.json');
+    const within = () => ({ services: { ...context.services, root_key: loadRootKey(path) } });
+    const id = `tup_${newRequestId()}` as Topup['id'];
+    const tokenOfNow = () => {
+      const url = checkoutUrl(within(), { id, gateway: 'rail-a', checkout_url: payUrl(context, id) });
+      return new URL(url).searchParams.get('t') as string;
+    };
+    const before = tokenOfNow();
+    promoteRootKey(path, addRootKey(path, { leaked: false }));
+    const after = tokenOfNow();
+    expect(after).not.toBe(before);
+    for (const token of [before, after]) expect(isPayToken(within(), id, token)).toBe(true);
+  });
+
+  test('opens with a key for this purpose alone, and for its own top-up', () => {
     const id = `tup_${newRequestId()}` as Topup['id'];
     const { root_key } = context.services;
     const under = (purpose: string) =>

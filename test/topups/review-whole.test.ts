@@ -94,6 +94,17 @@ describe('a payment in review', () => {
     ]);
   });
 
+  test('that is decided is not decided again', async () => {
+    const topup = await inReview(59_000);
+    await acceptReview(staff, { id: topup.id, reason });
+    for (const act of [acceptReview, refuseReview])
+      await expect(act(staff, { id: topup.id, reason })).rejects.toMatchObject({
+        ...{ code: 'state_conflict', details: { state: 'paid' } },
+        message: 'The top-up is paid and not in review.',
+      });
+    expect(await auditOf(topup)).toHaveLength(1);
+  });
+
   test('in another currency cannot be accepted, and stays in review', async () => {
     const topup = await world.topup(await world.org(`whole-${++serial}`));
     await world.deliver(events.completed(topup, { currency: 'eur' }));

@@ -1,4 +1,5 @@
 // Changes to the files of `groups.ts` that no test notices, each with the reason.
+import { ofRates } from './survivors-rates.ts';
 import { ofTopups } from './survivors-topups.ts';
 import { ofVerifier } from './survivors-verify.ts';
 
@@ -338,6 +339,7 @@ export const survivors: readonly Survivor[] = [
     to: ';',
     why: 'an order whose reference is taken has one before it',
   },
+  ...ofRates,
   ...ofTopups,
   ...ofVerifier,
 ];
