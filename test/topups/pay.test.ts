@@ -90,6 +90,12 @@ describe('the page', () => {
       await expect(readPayPage(context, { id, token })).rejects.toEqual(not_found);
     const american = await world.topup(await world.org(slug()));
     await expect(open(american)).rejects.toEqual(not_found);
+    // Of a rail that is not configured any more.
+    const without = { ...context.services.money_in, rails: { 'rail-a': null, 'rail-b': null } };
+    const alone: typeof context = Object.create(context, {
+      services: { value: { ...context.services, money_in: without } },
+    });
+    await expect(open(topup, alone)).rejects.toEqual(not_found);
     const unknown = `tup_${newRequestId()}`;
     expect(isId('topup', unknown)).toBe(true);
     await expect(open({ ...topup, id: unknown as Topup['id'] })).rejects.toEqual(not_found);

@@ -290,4 +290,34 @@ export const ofTopups: readonly Survivor[] = [
     to: '"Stryker was here!"',
     why: 'neither is a kind of a settled line',
   },
+  {
+    file: 'core/topups/pay-page.ts',
+    text: `throw new Error(\`\${id} is in \${currency}\`);`,
+    to: ';',
+    why: 'for types: a top-up is in a currency of ours',
+  },
+  {
+    file: 'core/topups/pay-page.ts',
+    text: '!isCurrency(currency)',
+    to: 'false',
+    why: 'for types: a top-up is in a currency of ours',
+  },
+  {
+    file: 'core/topups/pay-page.ts',
+    text: 'topup === null',
+    to: 'false',
+    why: 'for types: without a top-up there is no rail either',
+  },
+  {
+    file: 'core/topups/pay-page.ts',
+    text: 'billing === null',
+    to: 'false',
+    why: 'for types: every top-up has an organization',
+  },
+  {
+    file: 'core/topups/pay-page.ts',
+    text: 'gateway_ref !== null',
+    to: 'true',
+    why: 'for types: what a browser brings back names an order, and null is none',
+  },
 ];
