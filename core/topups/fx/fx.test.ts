@@ -76,7 +76,7 @@ test('a day is taken whole or not at all: without a currency, a day, or a number
   const rates = Object.fromEntries(currencies.map((name) => [name, 1]));
   const json = (body: object) =>
     parseJsonRates(JSON.stringify({ day: '2026-11-20', base: 'USD', rates, ...body }));
-  expect(json({ rates: { ...rates, INR: '88.7', AED: undefined } })).toMatchObject({
+  expect(json({ rates: { ...rates, INR: '88.7', USD: undefined, AED: undefined } })).toMatchObject({
     fx_day: '2026-11-20',
     rates: { INR: 8_870_000_000, USD: 100_000_000, AED: 367_250_000 },
   });
@@ -84,6 +84,7 @@ test('a day is taken whole or not at all: without a currency, a day, or a number
     [{ base: 'EUR' }, 'expected {"day"'],
     [{ rates: null }, 'expected {"day"'],
     [{ day: 20261120 }, 'names no day'],
+    [{ day: ['2026-11-20'] }, 'names no day'],
     [{ rates: { ...rates, USD: 2 } }, 'a dollar is a dollar'],
     [{ rates: { ...rates, JPY: 1e-9 } }, 'not a rate of JPY'],
     [{ rates: { ...rates, JPY: undefined } }, 'the answer lacks JPY'],

@@ -110,4 +110,10 @@ export const ofRates: readonly Survivor[] = [
     to: '""',
     why: 'for types: only captured payments are booked',
   },
+  {
+    file: 'core/topups/fx/parse.ts',
+    text: 'days[0]?.[1]',
+    to: 'days[0][1]',
+    why: 'for types: there is one day by then',
+  },
 ];
