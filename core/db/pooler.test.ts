@@ -12,6 +12,8 @@ import {
   databaseAddresses,
   migrate,
   migrateLedger,
+  queryIn,
+  scopeOf,
   withLedgerSchema,
 } from './index.ts';
 
@@ -109,12 +111,31 @@ test('statements are prepared under names unless the address says no', async () 
       await one.end();
     }
   };
-  expect(await named(url)).toEqual(['svc.scope', 'test.names', 'test.who']);
+  expect(await named(url)).toEqual([
+    expect.stringMatching(/^svc\.scope\.[0-9a-f]{16}$/),
+    'test.names',
+    'test.who',
+  ]);
   const { url: unnamed } = databaseAddresses(url, url);
   expect(new URL(unnamed).searchParams.get('prepared_statements')).toBe('false');
   expect(await named(unnamed)).toEqual([]);
   expect(() => createPool(`${url}?prepared_statements=no`)).toThrow('prepared_statements');
 });
+
+test.each(['prepared', 'unprepared'])(
+  '%s statements of several scopes have on one connection each the settings of its own',
+  async (kind) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const text = `select current_setting('synchronous_commit') as sync`;
+    const statement = kind === 'prepared' ? { name: 'test.sync', text } : { text };
+    for (const sync of ['off', 'on', 'local', 'off', 'on']) {
+      const { rows } = await queryIn(client, scopeOf({ synchronous_commit: sync }), statement);
+      expect(rows).toEqual([{ sync }]);
+    }
+    await client.end();
+  },
+);
 
 test('a pooler refuses what a session would be told at its start', async () => {
   const client = new pg.Client({ connectionString: pooler.url, options: '-c role=svc_runtime' });

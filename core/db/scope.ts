@@ -5,6 +5,7 @@
 // the settings are set for the transaction alone, by a statement that is sent in front of the one that needs them; both
 // go out before the protocol's Sync, which makes them one transaction, one round trip, and one for a pooler too.
 import pg from 'pg';
+import { sha256Hex } from '../kernel/index.ts';
 
 /** What is set in front of a statement. */
 export interface Scope {
@@ -22,7 +23,9 @@ function setting(name: string, value: string): string {
 /** `settings` of PostgreSQL, and as `role` the role to act as, for the time of one transaction. */
 export function scopeOf(settings: Readonly<Record<string, string>>): Scope {
   const calls = Object.entries(settings).map(([name, value]) => setting(name, pg.escapeLiteral(value)));
-  return { name: 'svc.scope', text: `select ${calls.join(', ')}`, values: [] };
+  const text = `select ${calls.join(', ')}`;
+  // A connection may serve several scopes, and takes a statement by its name for what was prepared under it.
+  return { name: `svc.scope.${sha256Hex(text).slice(0, 16)}`, text, values: [] };
 }
 
 /** Who sees the rows of one organization alone. */

@@ -357,6 +357,8 @@ test('a claim outlives PostgreSQL killed at once, which would lose what is not o
   const client = await openTestLedger(url, own_journal.dir);
   const idempotency = claimOf('survives');
   const hold = { ...holdOf(subjectOf(book), 10), idempotency };
+  // On the same connection, and allowed to be lost.
+  expect(await client.hold(holdOf(subjectOf(book), 20))).toEqual({ status: 'ok' });
   expect(await client.hold(hold)).toMatchObject({ status: 'ok' });
   await server.kill();
   server = await startTestPostgres({ dir, port, settings });
