@@ -1,18 +1,14 @@
 // What the client of a ledger does by itself as time passes, and what it says of it. The clock of its intervals is the test's.
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTestLedger } from '../../test/support/shards.ts';
-import { createPool } from '../db/index.ts';
+import { expect, test, vi } from 'vitest';
+import { startClients } from '../../test/support/ledger/clients.ts';
 import { type MicroUsd, newRequestId } from '../kernel/index.ts';
-import { type LedgerOptions, readBalance, readMeter } from './index.ts';
+import { readMeter } from './index.ts';
 import { startProxy } from './testing/proxy.ts';
 import {
   AWAY,
   holdOf,
-  journalDirectory,
-  keptLog,
   makeBook,
-  openOwner,
   openTestLedger,
   settleOf,
   subjectOf,
@@ -22,49 +18,7 @@ import {
 import type { Hold } from './types.ts';
 
 const LEASE_MS = 60_000;
-const PATIENCE = { hold_ms: 300, settle_ms: 100 };
-const url = await createTestLedger();
-const db = createPool(url);
-const owner = await openOwner(url);
-const journal = journalDirectory();
-const { log, lines } = keptLog();
-
-beforeEach(() => {
-  lines.length = 0;
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-afterAll(async () => {
-  await Promise.all([owner.end(), db.end()]);
-  journal.remove();
-});
-
-/** A client behind a proxy. */
-async function open(options: Partial<LedgerOptions> = {}) {
-  const proxy = await startProxy(url);
-  const ledger = await openTestLedger(proxy.url, journal.dir, { patience: PATIENCE, log, ...options });
-  const book = await makeBook(db, { amount: 1_000 });
-  const close = async () => {
-    await ledger.close();
-    proxy.close();
-  };
-  return { proxy, ledger, book, subject: subjectOf(book), close };
-}
-
-const heldOf = async (book: number) => (await readBalance(db, book)).held_micro_usd as number;
-const said = (message: string) => lines.filter(({ msg }) => msg === message);
-const reported = (message: string) => until(() => said(message).length > 0);
-
-async function leaseOf(lease_id: number): Promise<{ renewed: Date; ended: boolean } | undefined> {
-  const { rows } = await db.query<{ renewed: Date; ended: boolean }>({
-    name: 'test.lease',
-    text: `select expires_at as renewed, expires_at <= clock_timestamp() as ended from ledger.lease where lease_id = $1`,
-    values: [lease_id],
-  });
-  return rows[0];
-}
+const { url, db, owner, journal, log, lines, open, heldOf, leaseOf, said, reported } = await startClients();
 
 test('the lease is renewed three times in its life', async () => {
   const { ledger, close } = await open({ lease_seconds: LEASE_MS / 1_000 });
@@ -218,7 +172,7 @@ test('with neither PostgreSQL nor a disk the caller of a settle waits for whiche
   const dir = `${journal.dir}/broken`;
   mkdirSync(dir);
   const proxy = await startProxy(url);
-  const ledger = await openTestLedger(proxy.url, dir, { patience: PATIENCE, log });
+  const ledger = await openTestLedger(proxy.url, dir, { patience: { hold_ms: 300, settle_ms: 100 }, log });
   const subject = subjectOf(await makeBook(db, { amount: 1_000 }));
   const hold = holdOf(subject, 10);
   await ledger.hold(hold);

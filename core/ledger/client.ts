@@ -144,7 +144,7 @@ class Ledger implements LedgerHandle {
   private holdOptions(sync: Sync, late_after_ms: number): BatcherOptions<Hold, HoldResult> {
     return {
       ...this.common(),
-      ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
+      ...{ late_after_ms, drops_late: true },
       compare: byBook,
       // A claim that a crash of PostgreSQL took along would let the retry of an answered call pay again.
       run: (db, items) =>

@@ -57,7 +57,7 @@ export const groups: readonly Group[] = [
   },
   {
     sources: of('core/ledger', 'client'),
-    tests: ['core/ledger/{claims,client,client-alone}.test.ts'],
+    tests: ['core/ledger/{claims,client,client-alone,client-late}.test.ts'],
     postgres: true,
   },
   {
