@@ -130,6 +130,11 @@ function transact<T>(pool: pg.Pool, begin: string, work: (client: pg.PoolClient)
   });
 }
 
+/** Whether a session ends with this answer (class 57P, operator intervention): its connection closes a moment later. */
+function endsSession({ code = '' }: pg.DatabaseError): boolean {
+  return code.startsWith('57P');
+}
+
 /** Single statements of `pool`, each in `scope`, but what a cluster is to run where the tables are (citus-store.ts). */
 function actingIn(pool: pg.Pool, scope: Scope | null): Run {
   return (statement, alone) =>
@@ -141,7 +146,7 @@ function actingIn(pool: pg.Pool, scope: Scope | null): Run {
       },
       async (_client, fault) => {
         // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
-        if (!(fault instanceof pg.DatabaseError) || isOfStandby(fault)) throw fault;
+        if (!(fault instanceof pg.DatabaseError) || endsSession(fault) || isOfStandby(fault)) throw fault;
       },
     );
 }
