@@ -13,10 +13,11 @@ interface Back {
   readonly written_off_micro: number | null;
 }
 
+// In one order: without it that is how the rows lie, which runs before may have changed.
 const REFUNDS_SQL = `
-  select id, topup_id, status, gateway_ref as ref, credits_micro, null::bigint as written_off_micro from refund`;
+  select id, topup_id, status, gateway_ref as ref, credits_micro, null::bigint as written_off_micro from refund order by id`;
 const DISPUTES_SQL = `
-  select id, topup_id, status, gateway_ref as ref, credits_micro, written_off_micro from dispute`;
+  select id, topup_id, status, gateway_ref as ref, credits_micro, written_off_micro from dispute order by id`;
 /** All refunds and disputes. */
 export function readBack(): Promise<{
   readonly refunds: readonly Back[];
