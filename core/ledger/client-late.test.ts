@@ -32,6 +32,18 @@ async function inTheAir(): Promise<void> {
   while ((await db.query({ name: 'test.waiting', text })).rows.length === 0);
 }
 
+/** A client with a settle of 5 micro-dollars that waits in PostgreSQL until it is let go. */
+async function openSettling(options: Parameters<typeof open>[0] = {}) {
+  const opened = await open(options);
+  const { ledger, book, subject } = opened;
+  const hold = holdOf(subject, 10);
+  await ledger.hold(hold);
+  const letGo = await lock(book);
+  const settled = ledger.settle(settleOf(subject, hold.request_id, 5));
+  await inTheAir();
+  return { ...opened, settled, letGo };
+}
+
 /** A hold like that of `like` stands in the ledger, of which no caller knows. */
 const stands = (request_id: RequestId, like: RequestId) =>
   owner.query(
@@ -107,12 +119,7 @@ test('where nothing else is said a hold waits for three seconds, and a settle fo
 });
 
 test('a settle took as long as PostgreSQL let it wait, in seconds', async () => {
-  const { ledger, book, subject, close } = await open(BY_NOW);
-  const hold = holdOf(subject, 10);
-  await ledger.hold(hold);
-  const letGo = await lock(book);
-  const settled = ledger.settle(settleOf(subject, hold.request_id, 5));
-  await inTheAir();
+  const { ledger, settled, letGo, close } = await openSettling(BY_NOW);
   vi.advanceTimersByTime(2_000);
   await letGo();
   await settled;
@@ -157,15 +164,8 @@ test('a hold may be lost in a crash of PostgreSQL, unless it has an idempotency 
   const safe = await open({ ...BY_NOW, sync_holds: true });
   const kept = holdOf(subject, 1);
   await safe.ledger.hold(kept);
-  for (const [hold, sync] of [
-    ...([
-      [alone, 'off'],
-      [beside, 'on'],
-      [keyed, 'on'],
-      [kept, 'on'],
-    ] as const),
-  ])
-    expect([hold, await seen(hold.request_id)]).toEqual([hold, sync]);
+  const syncs = await Promise.all([alone, beside, keyed, kept].map(({ request_id }) => seen(request_id)));
+  expect(syncs).toEqual(['off', 'on', 'on', 'on']);
   await owner.query('drop function public.see cascade');
   for (const { request_id } of [alone, beside, keyed]) ledger.release(subject, request_id);
   safe.ledger.release(subject, kept.request_id);
@@ -251,12 +251,7 @@ test.each(['hold', 'settle'] as const)(
 );
 
 test('a client that ends waits for what is in the air', async () => {
-  const { ledger, book, subject, close } = await open(BY_NOW);
-  const hold = holdOf(subject, 10);
-  await ledger.hold(hold);
-  const letGo = await lock(book);
-  const settled = ledger.settle(settleOf(subject, hold.request_id, 5));
-  await inTheAir();
+  const { ledger, settled, letGo, close } = await openSettling(BY_NOW);
   const closed = close();
   expect(await waits(closed)).toBe(true);
   await letGo();
@@ -266,12 +261,7 @@ test('a client that ends waits for what is in the air', async () => {
 });
 
 test('a client that ends waits for ten seconds, and its lease stands with what is in its journal', async () => {
-  const { ledger, book, subject, close } = await open();
-  const hold = holdOf(subject, 10);
-  await ledger.hold(hold);
-  const letGo = await lock(book);
-  const settled = ledger.settle(settleOf(subject, hold.request_id, 5));
-  await inTheAir();
+  const { ledger, settled, letGo, close } = await openSettling();
   vi.advanceTimersByTime(200);
   expect(await settled).toEqual({ status: 'journaled', charged_micro_usd: null });
   const closed = close();

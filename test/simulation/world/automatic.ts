@@ -1,5 +1,6 @@
-// Automatic top-ups, by card or by UPI after a notice: calls bring a balance below its threshold, the leader's job looks at balances, perhaps two leaders at once, and
-// the steps of the workflow follow, repeated as Temporal repeats them, some by two workers at once.
+// Automatic top-ups, by card or by UPI after a notice: calls bring a balance below its threshold, the leader's job looks at
+// balances, perhaps two leaders at once, and the steps of the workflow follow, repeated as Temporal repeats them, some by two
+// workers at once.
 import type { Context, Id } from '@svc/core/kernel/index.ts';
 import { actOnMandate, lookAtBalances, skipAttempt } from '@svc/core/mandates/index.ts';
 import {
